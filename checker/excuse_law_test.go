@@ -2,14 +2,12 @@ package checker_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Of the five nodes of these histories three keep the lock. Client 8 never asks for it.
@@ -103,29 +101,4 @@ func TestKeysThatOutliveTheirTTLExcuseNoWait(t *testing.T) {
 		}
 		return with
 	}, func(before, after checker.Finding) bool { return before.Count <= after.Count })
-}
-
-// Law: of each kind of fault it is decided what it can excuse: what the history shows of it, a wrong clock,
-// nothing, or everybody's waits. A new kind counts as the last, and has to be added here.
-func TestEachKindOfFaultHasItsExcuse(t *testing.T) {
-	everybody := []nemesis.Kind{"evict", "script-flush", "cancel", "duplicate", "clone", "split-brain"}
-	known, _ := nemesis.Kinds()
-	shown := 0
-	for _, k := range known {
-		ways := 0
-		for _, is := range []bool{checker.ShownKinds()[string(k)], strings.HasPrefix(string(k), "clock-"), k == checker.Harmless, slices.Contains(everybody, k)} {
-			if is {
-				ways++
-			}
-		}
-		if ways != 1 {
-			t.Errorf("%s is in %d of the lists, want 1", k, ways)
-		}
-		if checker.ShownKinds()[string(k)] {
-			shown++
-		}
-	}
-	if shown != len(checker.ShownKinds()) {
-		t.Errorf("%d of the kinds that the history shows are kinds of faults, of %d", shown, len(checker.ShownKinds()))
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/timeline"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // DeadlockFreedom says that after faults have ended, some client is granted the lock again.
@@ -112,7 +113,7 @@ func (p *progress) Settle() {
 		}
 	}
 	for _, f := range n.starts {
-		if !shownKinds[f.kind] {
+		if !f.kind.Does(shows) {
 			n.began = append(n.began, f.concern(p.timeline, p.excuses.voters))
 		}
 	}
@@ -575,7 +576,7 @@ type excuses struct {
 type ongoingFault struct {
 	number  int
 	began   history.Time
-	kind    string
+	kind    nemesis.Kind
 	machine timeline.Machine
 	shown   bool // the history shows something that it does
 	begins  bool // in this instant
@@ -625,41 +626,35 @@ func (x *excuses) resources(l *timeline.Timeline, c concern) []*timeline.Resourc
 	return slices.DeleteFunc(l.ResourcesInOrder(), func(r *timeline.Resource) bool { return !c.everybody && !x.usedBy(r, c.client) })
 }
 
-// shownKinds are the faults of which the history shows what they do.
-var shownKinds = map[string]bool{
-	"crash": true, "power-loss": true, "shutdown": true, "failover": true, "old-snapshot": true, "vm-restore": true,
-	"node-pause": true, "node-error": true, "peer-partition": true,
-	"partition": true, "split": true, "latency": true, "loss": true, "reset": true, "bandwidth": true,
-	"pause": true, "kill": true, "suspend": true, "snapshot": true,
-}
-
-// harmless is a fault that delays accesses to the guarded resource, and nothing that a lock does.
-const harmless = "guard-latency"
+// shows is what the history shows of faults: nodes that go down, links, pauses and deaths.
+const shows = nemesis.TakesDown | nemesis.StopsNode | nemesis.ReturnsErrors | nemesis.CutsPeers |
+	nemesis.CutsLinks | nemesis.Delays | nemesis.Narrows | nemesis.Loses | nemesis.Resets |
+	nemesis.StopsClient | nemesis.EndsClient
 
 // concern returns whose waits the fault can have caused, other than by what the history shows of it.
 func (f *ongoingFault) concern(l *timeline.Timeline, voters timeline.Nodes) concern {
 	switch {
-	case f.kind == harmless:
+	case f.kind.Does(nemesis.DelaysAccess): // nothing that a lock does
 		return concern{}
 	case f.isClock() && f.machine.Node != 0:
 		return concern{everybody: voters.Has(f.machine.Node)}
 	case f.isClock() && f.machine.Client != 0:
 		return concern{client: l.Client(f.machine.Client)}
 	}
-	return concern{everybody: !f.shown || !shownKinds[f.kind]}
+	return concern{everybody: !f.shown || !f.kind.Does(shows)}
 }
 
-func (f *ongoingFault) isClock() bool { return strings.HasPrefix(f.kind, "clock-") }
+func (f *ongoingFault) isClock() bool { return f.kind.Does(nemesis.StepsClock | nemesis.WandersClock) }
 
 // starts notes that a fault begins, and returns it.
 func (x *excuses) starts(f *timeline.Fact) *ongoingFault {
-	on := &ongoingFault{number: f.Fault, began: f.Time, kind: f.Name, machine: timeline.Machine{Node: f.Node, Client: f.Client}, begins: true}
+	on := &ongoingFault{number: f.Fault, began: f.Time, kind: nemesis.Kind(f.Name), machine: timeline.Machine{Node: f.Node, Client: f.Client}, begins: true}
 	x.faults[f.Fault] = on
 	switch {
 	case f.Name == "":
 		x.unnamed = min(x.unnamed, f.Time)
 	case x.voters.Has(f.Node):
-		x.clocks = append(x.clocks, clockFault{f.Node, timeline.Fault{About: f.Subject(), Kind: f.Name, From: f.Time, Open: true}})
+		x.clocks = append(x.clocks, clockFault{f.Node, timeline.Fault{About: f.Subject(), Kind: nemesis.Kind(f.Name), From: f.Time, Open: true}})
 	}
 	return on
 }
@@ -689,7 +684,7 @@ func (x *excuses) shown(numbers []int, over []*ongoingFault) {
 	}
 	x.hidden = timeline.LongAgo
 	for _, on := range x.faults {
-		if shownKinds[on.kind] && !on.shown {
+		if on.kind.Does(shows) && !on.shown {
 			x.hidden = max(x.hidden, on.began)
 		}
 	}

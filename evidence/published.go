@@ -68,14 +68,14 @@ func writePublished(c *checkout) (string, error) {
 	for _, r := range scenarios.Published() {
 		for i, side := range publishedSides {
 			if tally, ran := found[i][r.Name]; ran {
-				table.Add(r.Name, side.what, fmt.Sprint(tally.Runs), fmt.Sprint(tally.Seen[checker.Lease][checker.Violated]), report.Loss(r.Measurement, tally), tally.Conclusion().String())
+				table.Add(r.Name, side.what, fmt.Sprint(tally.Runs), fmt.Sprint(tally.Seen[checker.Lease][checker.Violated]), report.Loss(r.Published.Measurement, tally), tally.Conclusion().String())
 			}
 		}
 	}
 	p.table(table)
 	for _, r := range scenarios.Published() {
-		p.say("## %s\n\n%s.\n\n- They measured: %s\n- What differs here: %s", r.Name, textfmt.Sentence(r.Summary), r.Measured, r.Differs)
-		for _, source := range r.Sources {
+		p.say("## %s\n\n%s.\n\n- They measured: %s\n- What differs here: %s", r.Name, textfmt.Sentence(r.Summary), r.Published.Measured, r.Published.Differs)
+		for _, source := range r.Published.Sources {
 			p.say("- Source: %s", source)
 		}
 		p.say("")

@@ -4,8 +4,6 @@
 // the requests and replies.
 package guard
 
-import "fmt"
-
 // Mode is what a resource checks, and how.
 type Mode string
 
@@ -24,15 +22,6 @@ const (
 	// "Is Redlock safe?").
 	Token Mode = "token"
 )
-
-// Validate returns an error unless the mode is one of those above or zero.
-func (m Mode) Validate() error {
-	switch m {
-	case "", Plain, FencedWrites, Fenced, Token:
-		return nil
-	}
-	return fmt.Errorf("unknown guard %q: want %s, %s, %s or %s", m, Plain, FencedWrites, Fenced, Token)
-}
 
 // Guard is the guarded resources of one world. A resource begins with the value 0, no
 // fence and no token.

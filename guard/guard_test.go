@@ -99,9 +99,3 @@ func TestTokenLosesNoUpdate(t *testing.T) {
 		}
 	})
 }
-
-func TestValidate(t *testing.T) {
-	if err := guard.Mode("stern").Validate(); err == nil {
-		t.Error("accepted")
-	}
-}

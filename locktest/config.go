@@ -243,8 +243,8 @@ func (c Config) accepted(s Storm) []Accepted {
 
 // inConfig returns an error of a field as that of the field of the same name here.
 func inConfig(err error) error {
-	if f := new(external.FieldError); errors.As(err, &f) {
-		return &FieldError{f.Field, f.Err}
+	if f := new(nemesis.FieldError); errors.As(err, &f) {
+		return &FieldError{f.Path, f.Err}
 	}
 	return err
 }

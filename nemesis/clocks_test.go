@@ -29,7 +29,7 @@ func TestImpossibleClockFaults(t *testing.T) {
 	cases := map[string]nemesis.Fault{
 		"plan[0].end: a jump that ends has to say how it heals":         lasting(&nemesis.ClockJump{Machine: node1, By: ms}, later),
 		"plan[0].clock-jump.heal: a jump that is not taken back":        lasting(&nemesis.ClockJump{Machine: node1, By: ms, Healing: unmade}, later),
-		`plan[0].clock-jump.heal: unknown way "time"`:                   lasting(&nemesis.ClockJump{Machine: node1, By: ms, Healing: nemesis.Healing{Heal: "time"}}, later),
+		`plan[0].clock-jump.heal: unknown value "time"`:                 lasting(&nemesis.ClockJump{Machine: node1, By: ms, Healing: nemesis.Healing{Heal: "time"}}, later),
 		"plan[0].end: missing: a clock-jump heals when it ends":         lasting(&nemesis.ClockJump{Machine: node1, By: ms, Healing: byStep}, nil),
 		"plan[0].end: missing: a clock-rate heals when it ends":         lasting(&nemesis.ClockRate{Machine: node1, PPM: 1, Healing: unmade}, nil),
 		"plan[0].clock-rate.heal_ppm: only a slew has a rate":           lasting(&nemesis.ClockRate{Machine: node1, PPM: 1, Healing: nemesis.Healing{HealPPM: 500}}, later),

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/form"
 )
 
 // Distribution is the distribution of a duration: within a range, uniformly unless a
@@ -56,21 +58,12 @@ func (d Distribution) String() string {
 	return d.Range.String()
 }
 
-// Consistent returns an error for the first invalid value of a distribution that
-// [Bounded] has accepted.
+// Consistent returns an error unless the samples have been read, there is one shape at most, and it
+// knows its longest duration.
 func (d Distribution) Consistent() error {
 	if d.SamplesFrom != "" {
 		return field("samples_from", fmt.Errorf("the samples of %s have not been read: that is done where a scenario is read from a file", d.SamplesFrom))
 	}
-	if err := d.Range.Consistent(); err != nil {
-		return err
-	}
-	return field("max", d.validateShape())
-}
-
-// validateShape checks that there is one shape at most, and that it knows its
-// longest duration.
-func (d Distribution) validateShape() error {
 	shapes := 0
 	for _, has := range []bool{d.LogNormal != nil, d.Pareto != nil, len(d.Samples) > 0} {
 		if has {
@@ -79,19 +72,11 @@ func (d Distribution) validateShape() error {
 	}
 	switch {
 	case shapes > 1:
-		return errors.New("a distribution has one shape at most")
+		return field("max", errors.New("a distribution has one shape at most"))
 	case d.Max == 0 && (d.LogNormal != nil || d.Pareto != nil):
-		return errors.New("missing: this shape has no longest duration of its own")
+		return field("max", errors.New("missing: this shape has no longest duration of its own"))
 	}
 	return nil
-}
-
-// validate is Consistent for a distribution that may be left out.
-func (d *Distribution) validate() error {
-	if d == nil {
-		return nil
-	}
-	return d.Consistent()
 }
 
 // quantile returns the duration that a share p of all is below, in
@@ -197,12 +182,9 @@ func scaled(width int64, random uint64) int64 {
 // it stands, and the path that leads to it, until one call returns an error.
 // That error is returned as a [FieldError] with the path in front.
 func (s *Setting) EachDistribution(do func(*Distribution) error) error {
-	return walk(reflect.ValueOf(s), func(v reflect.Value) (bool, error) {
-		if v.Kind() != reflect.Struct {
-			return false, nil
-		}
-		if d, ok := v.Addr().Interface().(*Distribution); ok {
-			return true, do(d)
+	return form.Walk(s, func(_ string, v reflect.Value) (bool, error) {
+		if v.Type() == reflect.TypeFor[Distribution]() {
+			return true, do(v.Addr().Interface().(*Distribution))
 		}
 		return false, nil
 	})
@@ -218,50 +200,4 @@ func (s Setting) Ready() Setting {
 		return nil
 	})
 	return ready
-}
-
-// Clone returns a copy of the setting. It shares nothing with it but lists of numbers,
-// durations and words.
-func (s Setting) Clone() Setting { return clone(reflect.ValueOf(s)).Interface().(Setting) }
-
-// clone copies what [walk] goes through. Lists of plain values are shared.
-func clone(v reflect.Value) reflect.Value {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			c := reflect.New(v.Type().Elem())
-			c.Elem().Set(clone(v.Elem()))
-			return c
-		}
-	case reflect.Interface:
-		if !v.IsNil() {
-			return clone(v.Elem()).Convert(v.Type())
-		}
-	case reflect.Slice:
-		return cloneSlice(v)
-	case reflect.Struct:
-		c := reflect.New(v.Type()).Elem()
-		c.Set(v)
-		for _, m := range MembersOf(v.Type()) {
-			c.Field(m.Index).Set(clone(v.Field(m.Index)))
-		}
-		return c
-	}
-	return v
-}
-
-func cloneSlice(v reflect.Value) reflect.Value {
-	switch v.Type().Elem().Kind() {
-	case reflect.Struct, reflect.Pointer, reflect.Interface, reflect.Slice:
-	default:
-		return v
-	}
-	if v.IsNil() {
-		return v
-	}
-	c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-	for i := range v.Len() {
-		c.Index(i).Set(clone(v.Index(i)))
-	}
-	return c
 }

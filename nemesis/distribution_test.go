@@ -10,16 +10,15 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/internal/form"
 )
 
 const ms = time.Millisecond
 
 // possible returns the error of a distribution in a setting.
 func possible(d Distribution) error {
-	if err := Bounded(&d); err != nil {
-		return err
-	}
-	return d.Consistent()
+	return form.Check(&d)
 }
 
 // Law: drawn values lie in the range.

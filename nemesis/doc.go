@@ -7,7 +7,9 @@
 // [Feature] of them. A plan that needs more is rejected before the run
 // ([Ability.Refuse]).
 //
-// The kinds are grouped by topic in files fault_*.go, and listed in the table of
-// kinds. A kind that only affects messages defines its effect here, for all
-// worlds ([Traffic]).
+// Each kind is a file fault_*.go and a line in the table of kinds. The file has its
+// fields, what it claims, a simpler kind, and its [Effects], which all others ask
+// for instead of the kind. A kind that only affects messages ([Traffic]) or clocks
+// ([ClockFault]) needs no code in any world. Files that several kinds share are
+// named for what they share: targets.go, traffic.go, restart.go, healing.go.
 package nemesis

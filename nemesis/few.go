@@ -65,15 +65,10 @@ func (f Fault) atSteps(s Setting) (all []Fault) {
 	return all
 }
 
-// client returns the client whose program the fault stops; 0: it stops none.
+// client returns the client whose program the fault stops or ends; 0: none.
 func (f Fault) client() int {
-	switch a := f.Action.(type) {
-	case *Pause:
-		return a.Client
-	case *Suspend:
-		return a.Client
-	case *Kill:
-		return a.Client
+	if e := f.Action.Effects(Setting{}); e.Does.Any(StopsClient | EndsClient) {
+		return e.Client
 	}
 	return 0
 }
@@ -104,61 +99,4 @@ func (p fewParams) eachMachine(fault func(m Machine) []Fault) []Fault {
 	return slices.Concat(
 		p.eachNode(func(node int) []Fault { return fault(Machine{Node: node}) }),
 		p.eachClient(func(client int) []Fault { return fault(Machine{Client: client}) }))
-}
-
-// few implements enumerable: back at once, or after the time in which every key expires.
-func (*Crash) few(p fewParams) []Fault {
-	return p.eachNode(func(node int) []Fault {
-		return []Fault{{Action: &Crash{Node: node}, End: After(0)}, {Action: &Crash{Node: node}, End: After(p.scale)}}
-	})
-}
-
-// few implements enumerable.
-func (*NodePause) few(p fewParams) []Fault {
-	return p.eachNode(func(node int) []Fault { return []Fault{{Action: &NodePause{Node: node}, End: After(p.scale)}} })
-}
-
-// few implements enumerable.
-func (*Evict) few(p fewParams) []Fault {
-	return p.eachNode(func(node int) []Fault { return []Fault{{Action: &Evict{Node: node}}} })
-}
-
-// few implements enumerable: each node is cut off from every client, and each client from every node.
-func (*Partition) few(p fewParams) []Fault {
-	cut := func(l Links) []Fault { return []Fault{{Action: &Partition{Links: l}, End: After(p.scale)}} }
-	return slices.Concat(
-		p.eachNode(func(node int) []Fault { return cut(Links{Nodes: []int{node}}) }),
-		p.eachClient(func(client int) []Fault { return cut(Links{Clients: []int{client}}) }))
-}
-
-// few implements enumerable.
-func (*Pause) few(p fewParams) []Fault {
-	return p.eachClient(func(client int) []Fault { return []Fault{{Action: &Pause{Client: client}, End: After(p.scale)}} })
-}
-
-// few implements enumerable.
-func (*Suspend) few(p fewParams) []Fault {
-	return p.eachClient(func(client int) []Fault { return []Fault{{Action: &Suspend{Client: client}, End: After(p.scale)}} })
-}
-
-// few implements enumerable.
-func (*Kill) few(p fewParams) []Fault {
-	return p.eachClient(func(client int) []Fault { return []Fault{{Action: &Kill{Client: client}}} })
-}
-
-// few implements enumerable: forward or back, by so much that a key expires early or late.
-func (*ClockJump) few(p fewParams) []Fault {
-	return p.eachMachine(func(m Machine) []Fault {
-		return []Fault{{Action: &ClockJump{Machine: m, By: p.scale}}, {Action: &ClockJump{Machine: m, By: -p.scale}}}
-	})
-}
-
-// fewPPM is the error of the clocks of [Few]: a fifth, which no usual allowance for drift covers.
-const fewPPM = 200_000
-
-// few implements enumerable: from its start to the end of the run, fast or slow.
-func (*ClockRate) few(p fewParams) []Fault {
-	return p.eachMachine(func(m Machine) []Fault {
-		return []Fault{{Action: &ClockRate{Machine: m, PPM: fewPPM}}, {Action: &ClockRate{Machine: m, PPM: -fewPPM}}}
-	})
 }

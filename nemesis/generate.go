@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/form"
 )
 
 // Generator generates plans. It is data, as a plan is: the same generator, setting
@@ -45,14 +46,9 @@ const window = 3
 const fitting = 10
 
 // Validate returns a [FieldError] for the first value that cannot be.
-func (g Generator) Validate() error {
-	if err := g.Consistent(); err != nil {
-		return err
-	}
-	return Bounded(&g)
-}
+func (g Generator) Validate() error { return form.Check(&g) }
 
-// Consistent is what [Generator.Validate] asks beside [Bounded].
+// Consistent returns an error for the first weight that cannot be.
 func (g Generator) Consistent() error { return field("faults", g.Faults.Validate()) }
 
 // Only returns the generator with a weight for each kind that it draws in a

@@ -22,9 +22,9 @@ func TestImpossibleNetworkFaults(t *testing.T) {
 		"plan[0].loss.percent: 101":                                   &nemesis.Loss{Percent: 101},
 		"plan[0].loss.rto: -1ms":                                      &nemesis.Loss{Percent: 1, RTO: -ms},
 		"plan[0].loss.rto: 2m0.001s: want 0s to 120s":                 &nemesis.Loss{Percent: 1, RTO: 2*time.Minute + ms},
-		`plan[0].loss.way: unknown direction "up"`:                    &nemesis.Loss{Percent: 1, Way: "up"},
+		`plan[0].loss.way: unknown value "up"`:                        &nemesis.Loss{Percent: 1, Way: "up"},
 		"plan[0].loss.nodes[0]: there is no node 6":                   &nemesis.Loss{Percent: 1, Links: nemesis.Links{Nodes: []int{6}}},
-		`plan[0].reset.way: unknown direction "down"`:                 &nemesis.Reset{Way: "down"},
+		`plan[0].reset.way: unknown value "down"`:                     &nemesis.Reset{Way: "down"},
 		"plan[0].reset.clients[1]: client 1 is named twice":           &nemesis.Reset{Links: nemesis.Links{Clients: []int{1, 1}}},
 		"plan[0].bandwidth.bytes_per_second: 0: want at least 1":      &nemesis.Bandwidth{},
 		"plan[0].bandwidth.bytes_per_second: -5":                      &nemesis.Bandwidth{BytesPerSecond: -5},
@@ -50,9 +50,9 @@ func TestImpossibleNetworks(t *testing.T) {
 		"links[0].nodes[0]: 0: want at least 1": func(s *nemesis.Setting) {
 			s.Links = []nemesis.LinkLatency{{Links: nemesis.Links{Nodes: []int{0}}}}
 		},
-		`links[0].way: unknown direction "up"`: func(s *nemesis.Setting) { s.Links = []nemesis.LinkLatency{{Way: "up"}} },
-		"guard_latency.max: 1ms is below min":  func(s *nemesis.Setting) { s.GuardLatency = &backwards },
-		"connections.limit: -1":                func(s *nemesis.Setting) { s.Connections.Limit = -1 },
+		`links[0].way: unknown value "up"`:    func(s *nemesis.Setting) { s.Links = []nemesis.LinkLatency{{Way: "up"}} },
+		"guard_latency.max: 1ms is below min": func(s *nemesis.Setting) { s.GuardLatency = &backwards },
+		"connections.limit: -1":               func(s *nemesis.Setting) { s.Connections.Limit = -1 },
 		"connections.limit: a pipelined connection has no limit": func(s *nemesis.Setting) {
 			s.Connections = nemesis.Connections{Limit: 1, Pipelined: true}
 		},

@@ -26,10 +26,10 @@ func TestFaultsOfNodesThatCannotBe(t *testing.T) {
 		"plan[0].old-snapshot.age: 0s: want more than 0s":                                   {Action: &nemesis.OldSnapshot{Node: 1}},
 		"plan[0].node-pause.node: 0: want at least 1":                                       {Action: &nemesis.NodePause{}},
 		"plan[0].evict.node: -1: want at least 1":                                           {Action: &nemesis.Evict{Node: -1}},
-		`plan[0].evict.policy: unknown policy "lru": want volatile or allkeys`:              {Action: &nemesis.Evict{Node: 1, Policy: "lru"}},
+		`plan[0].evict.policy: unknown value "lru": want volatile or allkeys`:               {Action: &nemesis.Evict{Node: 1, Policy: "lru"}},
 		"plan[0].end: keys that are evicted do not come back":                               {Action: &nemesis.Evict{Node: 1}, End: nemesis.After(0)},
 		"plan[0].end: scripts are loaded again when they are used next":                     {Action: &nemesis.ScriptFlush{Node: 1}, End: nemesis.After(0)},
-		`plan[0].node-error.error: unknown error "busy": want loading, oom or readonly`:     {Action: &nemesis.NodeError{Error: "busy"}},
+		`plan[0].node-error.error: unknown value "busy": want loading, oom or readonly`:     {Action: &nemesis.NodeError{Error: "busy"}},
 		"plan[0].node-error.nodes[1]: node 2 is named twice":                                {Action: &nemesis.NodeError{Error: nemesis.OOM, Nodes: []int{2, 2}}},
 		"plan[0].script-flush.node: there is no node 9: they are numbered 1 to 5":           {Action: &nemesis.ScriptFlush{Node: 9}},
 	} {
@@ -59,7 +59,7 @@ func TestFaultsThatTakeAServerDownExcludeEachOther(t *testing.T) {
 func TestPersistenceAndItsDisk(t *testing.T) {
 	s := setting()
 	s.Persistence = "rdb"
-	wantError(t, s, `persistence: unknown persistence "rdb": want none, aof-everysec or aof-always`)
+	wantError(t, s, `persistence: unknown value "rdb": want none, aof-everysec or aof-always`)
 	below := &nemesis.Distribution{Range: nemesis.Range{Min: -ms}}
 	s = setting()
 	s.Sync = below

@@ -21,11 +21,6 @@ func (p Plan) Kinds() []Kind {
 	})
 }
 
-// CutsPower reports whether a node loses power.
-func (p Plan) CutsPower() bool {
-	return slices.ContainsFunc(p, func(f Fault) bool { _, is := f.Action.(*PowerLoss); return is })
-}
-
 // AsksFor reports whether a fault of the plan needs a feature.
 func (p Plan) AsksFor(f Feature) bool {
 	return slices.ContainsFunc(p, func(one Fault) bool { return slices.Contains(featuresOf(one.Action), f) })
@@ -37,7 +32,7 @@ func (p Plan) StepsOf(client int) []env.Step {
 	return slices.DeleteFunc(env.Steps(), func(s env.Step) bool {
 		return !slices.ContainsFunc(p, func(f Fault) bool {
 			waits := func(m *Trigger) bool { return m != nil && m.Client == client && string(m.Step) == s.String() }
-			return waits(&f.Start) || waits(f.end())
+			return waits(&f.Start) || waits(f.Ends())
 		})
 	})
 }
@@ -62,7 +57,11 @@ func (f *Fault) validate(s Setting) error {
 	if action == nil {
 		return errors.New("a fault names exactly one kind, as in crash: {node: 3}")
 	}
-	if err := action.validate(s); err != nil {
+	err := s.validateNumbers(action)
+	if v, has := action.(settingValidator); err == nil && has {
+		err = v.validate(s)
+	}
+	if err != nil {
 		return field(string(action.Kind()), err)
 	}
 	if err := f.Start.validate(s, false); err != nil {
@@ -192,7 +191,7 @@ func (c planClaims) shared(i, j int) string {
 // endsBefore reports whether f has ended when g starts; both starts are timed. It
 // returns hope if that is unknown before the run because f ends at a step.
 func (f *Fault) endsBefore(g *Fault, hope bool) bool {
-	end := f.end()
+	end := f.Ends()
 	switch {
 	case f.Momentary():
 		return f.Start.At < g.Start.At

@@ -39,7 +39,7 @@ func TestPageOfFaultsIsCurrent(t *testing.T) {
 	got := preface
 	for i, k := range kinds {
 		got += fmt.Sprintf("\n## %s\n\n%s. Fields: %s.\n\n```yaml\n%s```\n",
-			k.zero.Kind(), upper(k.what), strings.Join(fields(reflect.TypeOf(k.zero).Elem()), ", "), example(t, k.zero, uint64(i)))
+			k.zero.Kind(), upper(k.zero.about()), strings.Join(fields(reflect.TypeOf(k.zero).Elem()), ", "), example(t, k.zero, uint64(i)))
 	}
 	testkit.GoldenFile(t, reference, got, "A kind of fault, one of its fields or the example that is drawn of it is now another.")
 }

@@ -73,7 +73,7 @@ func NewScheduler(s Setting, target Target) *Scheduler {
 	for i := range s.Plan {
 		f := &s.Plan[i]
 		c.schedule(f.Start, i, false)
-		if end := f.end(); end != nil && !f.endsWithBegin() {
+		if end := f.Ends(); end != nil && !f.endsWithBegin() {
 			c.schedule(*end, i, true)
 		}
 	}
@@ -145,8 +145,8 @@ func (s *Scheduler) Step(now time.Duration, client int, step env.Step, k int) er
 // Over notes that the world has ended the fault of that number, before its planned end.
 func (s *Scheduler) Over(number int) { s.release(number - 1) }
 
-// end returns when the fault ends, by the plan or by itself; nil means never.
-func (f *Fault) end() *Trigger {
+// Ends returns when the fault ends, by the plan or by itself; nil means never.
+func (f *Fault) Ends() *Trigger {
 	if lasts := f.Action.ending().after; lasts > 0 {
 		return After(lasts)
 	}
@@ -154,21 +154,21 @@ func (f *Fault) end() *Trigger {
 }
 
 // ForGood reports whether the fault never ends.
-func (f *Fault) ForGood() bool { return f.end() == nil && f.Action.ending().automatic == "" }
+func (f *Fault) ForGood() bool { return f.Ends() == nil && f.Action.ending().automatic == "" }
 
 // Momentary reports whether the fault is over as soon as it has begun.
-func (f *Fault) Momentary() bool { return f.Action.ending().forbidden != "" && f.end() == nil }
+func (f *Fault) Momentary() bool { return f.Action.ending().forbidden != "" && f.Ends() == nil }
 
 // endsWithBegin reports whether the time of the fault's end follows from that of its
 // begin: the end is given as a length, or is the same instant.
 func (f *Fault) endsWithBegin() bool {
-	end := f.end()
+	end := f.Ends()
 	return end != nil && (end.After != nil || end.timed() && f.Start.timed() && end.At == f.Start.At)
 }
 
 // length returns how long a fault lasts whose end follows from its begin.
 func (f *Fault) length() time.Duration {
-	if end := f.end(); end.After != nil {
+	if end := f.Ends(); end.After != nil {
 		return *end.After
 	}
 	return 0

@@ -3,10 +3,10 @@ package nemesis
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/internal/form"
 )
 
 // Setting is the world that a plan is made for. Network, disks and store apply to simulated worlds;
@@ -16,7 +16,7 @@ type Setting struct {
 	Nodes int `yaml:"nodes" want:"1..64"`
 
 	// Persistence is the persistence of every node.
-	Persistence Persistence `yaml:"persistence"`
+	Persistence Persistence `yaml:"persistence" want:"none|aof-everysec|aof-always"`
 
 	// Sync is the time to sync a write to the disk. With aof-always each
 	// change is answered after that, and the node's later commands wait for
@@ -50,7 +50,7 @@ type Setting struct {
 	GuardLatency *Distribution `yaml:"guard_latency,omitempty"`
 
 	// Guard is what the guarded resource checks. Nothing means plain.
-	Guard guard.Mode `yaml:"guard,omitempty"`
+	Guard guard.Mode `yaml:"guard,omitempty" want:"plain|fenced-writes|fenced|token"`
 
 	// Horizon is the longest time of the run. It ends earlier when all
 	// clients are done.
@@ -91,13 +91,6 @@ const (
 // Persistences are all of them.
 var Persistences = []Persistence{Nothing, EverySecond, Always}
 
-func (p Persistence) validate() error {
-	if !slices.Contains(Persistences, p) {
-		return fmt.Errorf("unknown persistence %q: want %s, %s or %s", p, Nothing, EverySecond, Always)
-	}
-	return nil
-}
-
 // Keeps describes what a node still has after its server was down, for a story.
 func (p Persistence) Keeps() string {
 	if p == Nothing {
@@ -132,8 +125,7 @@ func (r Range) Draw(random uint64) time.Duration {
 	return r.Min + time.Duration(scaled(int64(r.Max-r.Min), random))
 }
 
-// Consistent returns an error for the first invalid bound of a range that
-// [Bounded] has accepted.
+// Consistent returns an error for a longest duration below the shortest.
 func (r Range) Consistent() error {
 	if r.Max < r.Min {
 		return field("max", fmt.Errorf("%v is below min, %v", r.Max, r.Min))
@@ -143,35 +135,23 @@ func (r Range) Consistent() error {
 
 // Validate returns a [FieldError] for the first value that cannot be.
 func (s Setting) Validate() error {
-	if err := Bounded(&s); err != nil {
+	if err := form.Check(&s); err != nil {
 		return err
 	}
-	return s.Consistent()
+	return s.ValidatePlan()
 }
 
-// Consistent checks what [Setting.Validate] checks after [Bounded]: whether values that
-// are valid alone are valid together. It is for callers that have called Bounded on a larger value.
-func (s Setting) Consistent() error {
+// ValidatePlan is [Setting.Validate] for values that are valid one by one. It is for callers that have
+// checked a larger value.
+func (s Setting) ValidatePlan() error {
 	if s.Clients < 1 {
 		return field("clients", errors.New("at least one is needed"))
 	}
-	if err := s.validateNetwork(); err != nil {
-		return err
+	if err := s.validateNumbers(s.Links); err != nil {
+		return field("links", err)
 	}
-	if err := s.Persistence.validate(); err != nil {
-		return field("persistence", err)
-	}
-	if err := s.Sync.validate(); err != nil {
-		return field("sync", err)
-	}
-	if err := s.Replication.validate(); err != nil {
-		return field("replication", err)
-	}
-	if err := s.Store.validate(s.Plan); err != nil {
-		return field("store", err)
-	}
-	if err := s.Guard.Validate(); err != nil {
-		return field("guard", err)
+	if s.Store != nil && (s.Store.Durability == RemoteWrite || s.Store.Durability == Off) && s.Plan.Does(CutsPower) { // the simulator keeps no log for each node that it could cut
+		return field("store.durability", fmt.Errorf("%s with the fault power-loss: what a node without power loses of a store is not modelled", s.Store.Durability))
 	}
 	return field("plan", s.Plan.validate(s))
 }
@@ -181,17 +161,10 @@ func (s Setting) Consistent() error {
 type LinkLatency struct {
 	Links `yaml:",inline"`
 
-	Way Direction `yaml:"way,omitempty"`
+	Way Direction `yaml:"way,omitempty" want:"requests|replies"`
 
 	// Latency is the one-way time of a message.
 	Latency Distribution `yaml:"latency"`
-}
-
-func (l LinkLatency) validate(s Setting) error {
-	if err := l.validateWay(s, l.Way); err != nil {
-		return err
-	}
-	return field("latency", l.Latency.Consistent())
 }
 
 // Connections is how the requests of a client travel to each node. Nothing means
@@ -219,7 +192,8 @@ type Connections struct {
 	Batched bool `yaml:"batched,omitempty"`
 }
 
-func (c Connections) validate() error {
+// Consistent returns an error for ways to send requests that exclude each other.
+func (c Connections) Consistent() error {
 	switch {
 	case c.Limit > 0 && c.Pipelined:
 		return field("limit", errors.New("a pipelined connection has no limit: it is one, for all requests"))
@@ -227,21 +201,6 @@ func (c Connections) validate() error {
 		return field("batched", errors.New("batches have connections of their own: no limit, and no pipelined connection"))
 	}
 	return nil
-}
-
-func (s Setting) validateNetwork() error {
-	if err := s.Latency.Consistent(); err != nil {
-		return field("latency", err)
-	}
-	for i, l := range s.Links {
-		if err := l.validate(s); err != nil {
-			return field("links", field(fmt.Sprintf("[%d]", i), err))
-		}
-	}
-	if err := s.GuardLatency.validate(); err != nil {
-		return field("guard_latency", err)
-	}
-	return field("connections", s.Connections.validate())
 }
 
 // Store is a linearizable store that the nodes of a setting replicate. One of them leads. It works
@@ -289,21 +248,6 @@ const (
 
 // Forgets reports whether a new leader can lack changes that the last one has answered.
 func (s *Store) Forgets() bool { return s.Asynchronous || s.Durability == Off }
-
-// validate checks the store with the plan: the simulator keeps no log for each node that a loss of power
-// could cut.
-func (s *Store) validate(p Plan) error {
-	if s == nil {
-		return nil
-	}
-	if (s.Durability == RemoteWrite || s.Durability == Off) && p.CutsPower() {
-		return field("durability", fmt.Errorf("%s with the fault power-loss: what a node without power loses of a store is not modelled", s.Durability))
-	}
-	if err := s.Election.Consistent(); err != nil {
-		return field("election", err)
-	}
-	return field("commit", s.Commit.Consistent())
-}
 
 func (s *Store) String() string {
 	what := "a replicated store"

@@ -2,68 +2,36 @@ package nemesis
 
 import (
 	"fmt"
-	"reflect"
+	"iter"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// form is what [FaultForm] returns. It is made of the table of kinds.
-var form reflect.Type
-
-func init() {
-	fields := []reflect.StructField{
-		{Name: "Start", Type: reflect.TypeFor[Trigger](), Tag: `yaml:"start"`},
-		{Name: "End", Type: reflect.TypeFor[*Trigger](), Tag: `yaml:"end,omitempty"`},
-	}
-	for i, k := range kinds {
-		fields = append(fields, reflect.StructField{
-			Name: fmt.Sprintf("Action%d", i),
-			Type: reflect.TypeOf(k.zero),
-			Tag:  reflect.StructTag(fmt.Sprintf(`yaml:"%s,omitempty"`, k.zero.Kind())),
-		})
-	}
-	// The action comes first when a fault is printed.
-	fields = append(fields[2:], fields[:2]...)
-	form = reflect.StructOf(fields)
-}
-
-// FaultForm is a struct with the fields that a fault has in a file: one for each
-// kind, beside the times.
-func FaultForm() reflect.Type { return form }
-
-// UnmarshalYAML reads a fault. It is given the reader's own function instead
-// of a node, because that one knows that unknown fields are errors.
-func (f *Fault) UnmarshalYAML(read func(any) error) error {
-	filled := reflect.New(form)
-	if err := read(filled.Interface()); err != nil {
-		return err
-	}
-	*f = Fault{}
-	actions := 0
-	for i := range kinds {
-		if field := filled.Elem().Field(i); !field.IsNil() {
-			f.Action = field.Interface().(Action)
-			actions++
+// Variants are the kinds: in a file the action is a field with the name of its kind.
+func (Fault) Variants() iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for _, k := range kinds {
+			if !yield(string(k.zero.Kind()), k.zero) {
+				return
+			}
 		}
 	}
-	if actions != 1 {
-		f.Action = nil // which Validate reports, with the place in the plan
-	}
-	f.Start = filled.Elem().FieldByName("Start").Interface().(Trigger)
-	f.End = filled.Elem().FieldByName("End").Interface().(*Trigger)
-	return nil
 }
 
-// MarshalYAML writes what UnmarshalYAML reads.
+// MarshalYAML writes the action, and then the times.
 func (f Fault) MarshalYAML() (any, error) {
-	filled := reflect.New(form).Elem()
-	for i, k := range kinds {
-		if f.Action != nil && f.Action.Kind() == k.zero.Kind() {
-			filled.Field(i).Set(reflect.ValueOf(f.Action))
-		}
+	type times struct {
+		Start Trigger  `yaml:"start"`
+		End   *Trigger `yaml:"end,omitempty"`
 	}
-	filled.FieldByName("Start").Set(reflect.ValueOf(f.Start))
-	filled.FieldByName("End").Set(reflect.ValueOf(f.End))
-	return filled.Interface(), nil
+	var action, all yaml.Node
+	if err := all.Encode(times{f.Start, f.End}); err != nil || f.Action == nil {
+		return &all, err
+	}
+	err := action.Encode(map[Kind]Action{f.Action.Kind(): f.Action})
+	all.Content = append(action.Content, all.Content...)
+	return &all, err
 }
 
 // String describes the fault and its times, as in "node 3 crashes, 20ms after client 1

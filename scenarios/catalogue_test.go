@@ -73,7 +73,7 @@ func TestVariantsAreOfRowsBeforeThem(t *testing.T) {
 			if r.VariantOf == "" {
 				continue
 			}
-			of := slices.IndexFunc(topic.Rows[:i], func(b scenarios.Row) bool { return b.Name == r.VariantOf })
+			of := slices.IndexFunc(topic.Rows[:i], func(b scenarios.File) bool { return b.Name == r.VariantOf })
 			if of < 0 || topic.Rows[of].VariantOf != "" {
 				t.Errorf("%s is a variant of %q, which is no row before it in %q, or itself a variant", r.Name, r.VariantOf, topic.Name)
 			}

@@ -1,10 +1,8 @@
 package scenarios
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -23,12 +22,13 @@ import (
 //go:embed debate
 var debateFiles embed.FS
 
-// File is the content of a scenario file.
+// File is the content of a scenario file: a scenario, and what is known of it. The tests of
+// internal/runner check that.
 type File struct {
 	Scenario `yaml:",inline"`
 
 	// Debate is what is known of a row of the debate. It changes nothing in a run.
-	Debate Debate `yaml:"debate,omitempty"`
+	Debate `yaml:"debate,omitempty"`
 
 	// Published is a result that others have published on the scenario. It changes nothing in a run.
 	Published *Publication `yaml:"published,omitempty"`
@@ -106,11 +106,11 @@ type Edit struct {
 // Fields are some fields of a scenario.
 type Fields struct{ node *yaml.Node }
 
-// UnmarshalYAML implements [yaml.Unmarshaler].
-func (f *Fields) UnmarshalYAML(n *yaml.Node) error {
-	f.node = n
-	return nil
-}
+// Keep implements [form.Raw].
+func (f *Fields) Keep(n *yaml.Node) { f.node = n }
+
+// As implements [form.Raw].
+func (*Fields) As() any { return new(Scenario) }
 
 // IsZero reports whether there are no fields.
 func (f Fields) IsZero() bool { return f.node == nil }
@@ -118,57 +118,37 @@ func (f Fields) IsZero() bool { return f.node == nil }
 // MarshalYAML implements [yaml.Marshaler].
 func (f Fields) MarshalYAML() (any, error) { return f.node, nil }
 
-// apply changes a scenario. The fields have been checked when the file was read, so an error is
+// Apply changes a scenario. The fields have been checked when the file was read, so an error is
 // a defect.
-func (e Edit) apply(s *Scenario) {
+func (e Edit) Apply(s *Scenario) {
 	s.Plan = slices.DeleteFunc(slices.Clone(s.Plan), func(f nemesis.Fault) bool { return slices.Contains(e.Without, f.Action.Kind()) })
 	s.Plan = append(s.Plan, e.Also...)
 	if e.Set.node == nil {
 		return
 	}
-	// Decoding into a copy, because it changes maps and pointers in place.
-	var text bytes.Buffer
-	err := s.Print(&text)
-	if err == nil {
-		var copied Scenario
-		if copied, err = decode(text.Bytes()); err == nil {
-			err = e.Set.node.Decode(&copied)
-			*s = copied
-		}
-	}
-	if err != nil {
+	*s = form.Clone(*s) // maps and pointers are changed in place
+	if err := form.Apply(e.Set.node, "scenario", s); err != nil {
 		panic(fmt.Sprintf("scenario %s: %v", s.Name, err))
 	}
 }
 
-// validateDebate returns an error if a change of a valid scenario names an unknown kind of fault,
-// or makes the scenario invalid.
-func (f File) validateDebate() error {
-	d := f.Debate
-	for i, c := range d.Cures {
-		if err := cmp.Or(present("what", c.What != ""), c.Edit.validate(f.Scenario)); err != nil {
-			return nemesis.InField(fmt.Sprintf("debate.cures[%d]", i), err)
+// validateNotes returns an error if the notes on a valid scenario are incomplete, or if a change names
+// an unknown kind of fault or makes the scenario invalid.
+func (f File) validateNotes() error {
+	if err := cmp.Or(form.In("debate", form.Check(&f.Debate)), form.In("published", form.Check(f.Published))); err != nil {
+		return err
+	}
+	for i, c := range f.Cures {
+		if err := c.validate(f.Scenario); err != nil {
+			return form.In(fmt.Sprintf("debate.cures[%d]", i), err)
 		}
 	}
-	for i, b := range d.Damages {
-		if err := cmp.Or(present("what", b.What != ""), present("breaks", b.Breaks != ""), b.Edit.validate(f.Scenario)); err != nil {
-			return nemesis.InField(fmt.Sprintf("debate.damages[%d]", i), err)
-		}
-	}
-	for i, v := range d.Differences {
-		if err := cmp.Or(present("property", v.Property != ""), present("reason", v.Reason != "")); err != nil {
-			return nemesis.InField(fmt.Sprintf("debate.differences[%d]", i), err)
+	for i, b := range f.Damages {
+		if err := b.validate(f.Scenario); err != nil {
+			return form.In(fmt.Sprintf("debate.damages[%d]", i), err)
 		}
 	}
 	return nil
-}
-
-// present returns an error if a field is not there.
-func present(field string, there bool) error {
-	if there {
-		return nil
-	}
-	return &nemesis.FieldError{Path: field, Err: errors.New("missing")}
 }
 
 func (e Edit) validate(s Scenario) error {
@@ -178,7 +158,7 @@ func (e Edit) validate(s Scenario) error {
 			return &nemesis.FieldError{Path: "without", Err: &textfmt.UnknownError{What: "fault", Name: string(k), Known: texts(kinds)}}
 		}
 	}
-	e.apply(&s)
+	e.Apply(&s)
 	return s.Validate()
 }
 
@@ -188,24 +168,6 @@ func texts(kinds []nemesis.Kind) []string {
 		list[i] = string(k)
 	}
 	return list
-}
-
-// row returns the row of a file.
-func (f File) row() Row {
-	d := f.Debate
-	r := Row{Scenario: f.Scenario, VariantOf: d.VariantOf, Sources: d.Sources, Remark: d.Remark}
-	for _, c := range d.Cures {
-		r.Cures = append(r.Cures, Change{c.What, c.Edit.apply})
-	}
-	for _, b := range d.Damages {
-		r.Damages = append(r.Damages, Damage{b.Breaks, b.What, b.Edit.apply})
-	}
-	for _, v := range d.Differences {
-		for _, backend := range v.Backends {
-			r.Differences = append(r.Differences, Difference{f.Name, backend, v.Property, v.Reason})
-		}
-	}
-	return r
 }
 
 // topicsFile lists the topics and their rows in the order of the debate.
@@ -223,14 +185,14 @@ func readDebate() ([]Topic, error) {
 			Rows []string `yaml:"rows"`
 		} `yaml:"topics"`
 	}
-	if err := Decode(text, "list of topics", &list); err != nil {
+	if err := form.Decode(text, "list of topics", &list); err != nil {
 		return nil, fmt.Errorf("%s: %w", topicsFile, err)
 	}
 	var topics []Topic
 	for _, t := range list.Topics {
 		topic := Topic{Name: t.Name}
 		for _, name := range t.Rows {
-			row, err := readRow(name)
+			row, err := readFile(debateFiles, "debate", name)
 			if err != nil {
 				return nil, err
 			}
@@ -241,21 +203,22 @@ func readDebate() ([]Topic, error) {
 	return topics, nil
 }
 
-func readRow(name string) (Row, error) {
-	file := path.Join("debate", name+".yaml")
-	text, err := debateFiles.ReadFile(file)
+// readFile reads NAME.yaml in a folder.
+func readFile(files embed.FS, folder, name string) (File, error) {
+	file := path.Join(folder, name+".yaml")
+	text, err := files.ReadFile(file)
 	if err != nil {
-		return Row{}, err
+		return File{}, err
 	}
-	f, err := ParseFile(text)
+	f, err := parseFile(text)
 	if err == nil && f.Name != name {
 		err = fmt.Errorf("name: %s: the file has another name", f.Name)
 	}
 	if err != nil {
-		return Row{}, fmt.Errorf("%s: %w", file, err)
+		return File{}, fmt.Errorf("%s: %w", file, err)
 	}
 	f.Expect = f.Expect.complete()
-	return f.row(), nil
+	return f, nil
 }
 
 // debateTopics are the rows by topic. A file that cannot be read is a defect of this package.
@@ -266,35 +229,6 @@ var debateTopics = sync.OnceValue(func() []Topic {
 	}
 	return topics
 })
-
-// Row is a scenario of the debate, and what is known of it besides its file. The tests of
-// internal/runner check it.
-type Row struct {
-	Scenario
-
-	// VariantOf is an earlier row of the topic that this one shows in another way. The table in
-	// README.md leaves variants out.
-	VariantOf string
-
-	// Sources are the articles and sections of the claims.
-	Sources []string
-
-	// Remark is what a reader should know besides the verdicts.
-	Remark string
-
-	// Differences are verdicts that differ on real servers.
-	Differences []Difference
-
-	// Cures are changes, each of which makes all violated properties hold. A row whose
-	// violations come from the faults of its plan is cured by removing them,
-	// and needs no cures.
-	Cures []Change
-
-	// Damages are changes that break what holds in the row. A row that relies only on
-	// nodes keeping their keys is damaged by making them forget, and
-	// needs no damages.
-	Damages []Damage
-}
 
 // Change is one difference in a scenario.
 type Change struct {
@@ -322,7 +256,11 @@ type Difference struct {
 func Differences() (all []Difference) {
 	for _, t := range Topics() {
 		for _, r := range t.Rows {
-			all = append(all, r.Differences...)
+			for _, d := range r.Differences {
+				for _, backend := range d.Backends {
+					all = append(all, Difference{r.Name, backend, d.Property, d.Reason})
+				}
+			}
 		}
 	}
 	return all

@@ -14,7 +14,7 @@ func TestDebateFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := map[string]Row{}
+	rows := map[string]File{}
 	for _, topic := range topics {
 		for _, r := range topic.Rows {
 			if _, twice := rows[r.Name]; twice {
@@ -96,7 +96,7 @@ func TestDebateMistakes(t *testing.T) {
 		"without: [partitoin]":      "partitoin",
 		"also: [{crash: {nod: 3}}]": "unknown field",
 	} {
-		_, err := ParseFile([]byte(strings.Replace(string(text), "set: {persistence: aof-always}", bad, 1)))
+		_, err := parseFile([]byte(strings.Replace(string(text), "set: {persistence: aof-always}", bad, 1)))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s: %v, want %q", bad, err, want)
 		}

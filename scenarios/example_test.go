@@ -16,5 +16,5 @@ clients: [{workload: hold, resource: stock, work: 20ms, rounds: 3}]
 `), ".", func(scenarios.Scenario) error { return nil })
 	fmt.Println(err)
 	// Output:
-	// line 4: clients[0].work: there is text: want {min: …, max: …}
+	// line 4: clients[0].work: there is text: want a mapping, as in {min: …, max: …}
 }

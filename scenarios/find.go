@@ -10,7 +10,7 @@ import (
 // Topic is the rows and series about one subject.
 type Topic struct {
 	Name   string
-	Rows   []Row
+	Rows   []File
 	Series []Series
 }
 

@@ -2,9 +2,10 @@ package scenarios
 
 import (
 	"errors"
+	"reflect"
 	"time"
 
-	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/internal/form"
 )
 
 // Limits bound measurements of all runs together. A measurement outside its limit contradicts the
@@ -54,6 +55,22 @@ type ShareLimit struct {
 	Max float64 `yaml:"max,omitempty" want:"0..1"`
 }
 
+// Consistent returns an error for a limit without bounds, or whose max is below its min.
+func (l TimeLimit) Consistent() error { return consistent(l.Min, l.Max) }
+
+// Consistent returns an error for a limit without bounds, or whose max is below its min.
+func (l ShareLimit) Consistent() error { return consistent(l.Min, l.Max) }
+
+func consistent[T float64 | time.Duration](least, most T) error {
+	switch {
+	case least == 0 && most == 0:
+		return errors.New("want min, max or both, above 0")
+	case most > 0 && most < least:
+		return errors.New("max is below min")
+	}
+	return nil
+}
+
 // NamedLimit is a limit of the measurement with this name in JSON. Min and Max are in its unit,
 // nanoseconds for durations; 0 means no bound.
 type NamedLimit struct {
@@ -63,38 +80,18 @@ type NamedLimit struct {
 
 // List returns the limits that are stated.
 func (l Limits) List() (list []NamedLimit) {
-	for _, of := range []struct {
-		name  string
-		limit *TimeLimit
-	}{{"acquire_p50", l.AcquireP50}, {"acquire_p99", l.AcquireP99}, {"longest_outage", l.LongestOutage}, {"longest_wait", l.LongestWait}} {
-		if of.limit != nil {
-			list = append(list, NamedLimit{of.name, float64(of.limit.Min), float64(of.limit.Max)})
-		}
-	}
-	for _, of := range []struct {
-		name  string
-		limit *ShareLimit
-	}{{"availability", l.Availability}, {"lost_update_share", l.LostUpdateShare}, {"forgotten_grant_share", l.ForgottenGrantShare}} {
-		if of.limit != nil {
-			list = append(list, NamedLimit{of.name, of.limit.Min, of.limit.Max})
+	v := reflect.ValueOf(l)
+	for _, f := range form.Fields(v.Type()) {
+		switch limit := v.FieldByIndex(f.Index).Interface().(type) {
+		case *TimeLimit:
+			if limit != nil {
+				list = append(list, NamedLimit{f.Name, float64(limit.Min), float64(limit.Max)})
+			}
+		case *ShareLimit:
+			if limit != nil {
+				list = append(list, NamedLimit{f.Name, limit.Min, limit.Max})
+			}
 		}
 	}
 	return list
-}
-
-// consistent returns an error for the first limit without bounds, or whose max is below its min.
-func (l Limits) consistent() error {
-	for _, limit := range l.List() {
-		var err error
-		switch {
-		case limit.Min == 0 && limit.Max == 0:
-			err = errors.New("want min, max or both, above 0")
-		case limit.Max > 0 && limit.Max < limit.Min:
-			err = errors.New("max is below min")
-		}
-		if err != nil {
-			return nemesis.InField("limits."+limit.Name, err)
-		}
-	}
-	return nil
 }

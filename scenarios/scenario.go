@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -209,30 +209,16 @@ func (s Scenario) Validate() error {
 	if !plainName.MatchString(s.Name) {
 		return &nemesis.FieldError{Path: "name", Err: fmt.Errorf("%q: want up to 64 lower-case letters, digits and hyphens, as the name of a directory is made of it", textfmt.Name(s.Name))}
 	}
-	if err := nemesis.Bounded(&s); err != nil {
+	if err := form.Check(&s); err != nil {
 		return err
 	}
 	if n := len(s.Clients); n > mostClients {
 		return &nemesis.FieldError{Path: "clients", Err: fmt.Errorf("%d of them: want up to %d", n, mostClients)}
 	}
-	if err := s.Lock.Retry.Consistent(); err != nil {
-		return nemesis.InField("lock.retry", err)
-	}
-	for i, c := range s.Clients {
-		if err := c.validate(); err != nil {
-			return nemesis.InField(fmt.Sprintf("clients[%d]", i), err)
-		}
-	}
 	if err := s.countResources(); err != nil {
 		return err
 	}
-	if err := s.Limits.consistent(); err != nil {
-		return err
-	}
-	if err := s.World().Consistent(); err != nil || s.Generate == nil {
-		return err
-	}
-	return nemesis.InField("generate", s.Generate.Consistent())
+	return s.World().ValidatePlan()
 }
 
 // mostResources is the largest number of resources of all clients together: no checker judges more.
@@ -278,20 +264,10 @@ const longestName = 256
 
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
-func (c Client) validate() error {
-	if c.Resource == "" {
-		return &nemesis.FieldError{Path: "resource", Err: errors.New("missing")}
-	}
+// Consistent returns an error for a resource with too long a name.
+func (c Client) Consistent() error {
 	if n := len(c.Resource); n > longestName {
 		return &nemesis.FieldError{Path: "resource", Err: fmt.Errorf("%d bytes: want up to %d, for it stands in every event of a history", n, longestName)}
-	}
-	for _, r := range []struct {
-		name string
-		nemesis.Range
-	}{{"start", c.Start}, {"work", c.Work}, {"think", c.Think}, {"extend_ttl", c.ExtendTTL}} {
-		if err := r.Consistent(); err != nil {
-			return nemesis.InField(r.name, err)
-		}
 	}
 	return nil
 }

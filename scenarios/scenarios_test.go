@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -126,7 +127,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"expect:", "drift_factor: 0.1\nexpect:", "line 12: unknown field drift_factor: it belongs in lock"},
 		{"expect:", "variant_of: calm\nexpect:", "line 12: unknown field variant_of: it belongs in debate"},
 		{"rounds: 1", "round: 1", "line 4: clients[0]: unknown field round; the nearest of 11: rounds"},
-		{"rounds: 1", "rounds: 1, work: 1.7s", "line 4: clients[0].work: there is text: want {min: …, max: …}"},
+		{"rounds: 1", "rounds: 1, work: 1.7s", "line 4: clients[0].work: there is text: want a mapping, as in {min: …, max: …}"},
 		{"rounds: 1", "rounds: true", "line 4: clients[0].rounds: true is not a whole number"},
 		{"  - {workload: hold, resource: r, rounds: 1}", "  first: {workload: hold}", "line 4: clients: there is a mapping: want a list"},
 		{"\n  - {workload: hold, resource: r, rounds: 1}", " []", "line 3: clients: none in the list: want at least 1"},
@@ -139,10 +140,10 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"rounds: 1", "rounds: 1, think: {max: 1000000h}", "line 4: clients[0].think.max: 1000000h0m0s: want at most"},
 		{"expect:", "bounds: {release: 1000000h}\nexpect:", "line 12: bounds.release: 1000000h0m0s: want at most"},
 		{"rounds: 1", "rounds: 0", "line 4: clients[0].rounds: 0: want at least 1"},
-		{"persistence: none", "persistence: some", `line 6: persistence: unknown persistence "some"`},
+		{"persistence: none", "persistence: some", `line 6: persistence: unknown value "some"`},
 		{"lease: violated", "lease: broken", `line 12: expect.lease: unknown verdict "broken"`},
 		{"lease: violated", "leash: violated", `line 12: expect: unknown property "leash": want one of lease, `},
-		{"horizon", "guard: stern\nhorizon", `line 7: guard: unknown guard "stern": want plain, fenced-writes, fenced or token`},
+		{"horizon", "guard: stern\nhorizon", `line 7: guard: unknown value "stern": want plain, fenced-writes, fenced or token`},
 		{"name: mine", "", `name: "": want up to 64 lower-case letters`},
 		{"name: mine", "name: ../mine", `line 1: name: "../mine": want up to 64`},
 		{"expect:", "bounds: {release: -1s}\nexpect:", "line 12: bounds.release: -1s is negative"},
@@ -167,7 +168,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 func TestAllMistakesOfForm(t *testing.T) {
 	text := strings.NewReplacer("ttl: 1s", "ttl: 1", "nodes: 5", "nodes: many", "horizon", "hurizon", "lease", "leash").Replace(good)
 	_, err := scenarios.Parse([]byte(text))
-	var all scenarios.Mistakes
+	var all form.Mistakes
 	if !errors.As(err, &all) {
 		t.Fatalf("got %v", err)
 	}

@@ -36,7 +36,7 @@ type Series struct {
 	// Points are in the order in which they are shown.
 	Points []Point
 
-	// Cures are as those of a [Row], at every point. Damages are changes that break a
+	// Cures are as those of a row ([Debate]), at every point. Damages are changes that break a
 	// property at some point where it holds.
 	Cures   []Change
 	Damages []Damage

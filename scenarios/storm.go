@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -60,24 +59,14 @@ func LoadStorm(path string) (Storm, error) {
 		return Storm{}, err
 	}
 	var s Storm
-	if err = Decode(text, "storm", &s); err == nil {
-		err = Locate(text, nemesis.Bounded(&s))
-	}
-	if err != nil {
+	if err = form.Load(text, "storm", &s); err != nil {
 		return Storm{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
 // Print writes the storm as LoadStorm reads it.
-func (s Storm) Print(w io.Writer) error {
-	enc := yaml.NewEncoder(w)
-	enc.SetIndent(2)
-	if err := enc.Encode(s); err != nil {
-		return err
-	}
-	return enc.Close()
-}
+func (s Storm) Print(w io.Writer) error { return form.Print(w, s) }
 
 // Text returns the storm as Print writes it.
 func (s Storm) Text() string {

@@ -85,7 +85,7 @@ func (s Scenario) renumbered(clients, nodes numbering) Scenario {
 // renumberFault renumbers the targets of a fault, and reports whether all required ones are
 // left.
 func renumberFault(f *nemesis.Fault, clients, nodes numbering) bool {
-	split, isSplit := f.Action.(*nemesis.Split)
+	grouped, prunes := f.Action.(nemesis.Pruner)
 	left := true
 	f.EachValue(func(name string, value any) {
 		to := clients
@@ -102,12 +102,8 @@ func renumberFault(f *nemesis.Fault, clients, nodes numbering) bool {
 		case *[]int:
 			list, some := to.list(*v)
 			*v = list
-			left = left && (some || isSplit)
+			left = left && (some || prunes)
 		}
 	})
-	if isSplit {
-		split.Groups = slices.DeleteFunc(split.Groups, func(g nemesis.Group) bool { return len(g.Clients)+len(g.Nodes) == 0 })
-		left = left && len(split.Groups) > 1
-	}
-	return left
+	return left && (!prunes || grouped.Prune())
 }

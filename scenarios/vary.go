@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/internal/form"
 )
 
 // With returns the scenario with one field replaced. The path names the field as errors do:
@@ -63,7 +65,9 @@ func (s Scenario) with(path, value string) (Scenario, error) {
 	if err := yaml.NewEncoder(&text).Encode(&root); err != nil {
 		return s, err
 	}
-	return decode(text.Bytes())
+	var f File
+	err = form.Decode(text.Bytes(), "scenario", &f)
+	return f.Scenario, err
 }
 
 // pathStep is a field of a mapping, or an index of a list.

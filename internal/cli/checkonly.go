@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -59,7 +60,7 @@ func validate(name string, input io.Reader, b runner.Backend) (e runner.Experime
 
 // printMistakes gives each mistake in a file a line of its own.
 func printMistakes(out io.Writer, name string, err error) {
-	var all scenarios.Mistakes
+	var all form.Mistakes
 	if !errors.As(err, &all) {
 		_, _ = fmt.Fprintln(out, oneLine.Replace(err.Error()))
 		return

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -39,6 +41,7 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"backend":  offers(backendChoices, cobra.ShellCompDirectiveNoFileComp),
 	"clients":  offers(clientChoices, cobra.ShellCompDirectiveNoFileComp),
 	"lock":     locks,
+	"vary":     offers(scenarioFields, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace),
 	"trial":    offers(trials, cobra.ShellCompDirectiveNoFileComp),
 	"property": propertyNames,
 	"faults":   listed(faultKinds),
@@ -208,6 +211,24 @@ func runnable(cmd *cobra.Command) []cobra.Completion {
 	all := scenarioNames(cmd)
 	for _, s := range suites {
 		all = append(all, cobra.CompletionWithDesc(suiteMark+s.name, s.what))
+	}
+	return all
+}
+
+// scenarioFields are the paths of the fields of a scenario that hold a single value and are in no list.
+func scenarioFields(*cobra.Command) []cobra.Completion {
+	return fieldsBelow("", reflect.TypeFor[scenarios.Scenario]())
+}
+
+func fieldsBelow(path string, t reflect.Type) (all []cobra.Completion) {
+	for _, f := range form.Fields(t) {
+		switch f.Of.Kind() {
+		case reflect.Struct:
+			all = append(all, fieldsBelow(path+f.Name+".", f.Of)...)
+		case reflect.Slice, reflect.Map:
+		default:
+			all = append(all, path+f.Name+"=")
+		}
 	}
 	return all
 }

@@ -44,6 +44,7 @@ func TestCompletion(t *testing.T) {
 		{"report --format ", nothing4, "html text"},
 		{"ci --suite cases,", goesOn, "cases,tests cases,debate cases,explore cases,hunt"},
 		{"tune clients=", nothing4, ""},
+		{"sweep calm --vary lock.wat", goesOn, "lock.watchdog.every= lock.watchdog.limit="},
 		{"tune pause", ":2", "pause-bound="},
 		{"tune persistence=aof", nothing4, "persistence=aof-everysec persistence=aof-always"},
 		{"rare calm --property ", nothing4, "lease section"},
@@ -90,7 +91,7 @@ func TestOfferedValuesAreAccepted(t *testing.T) {
 			values, _ := of(c, nil, "")
 			for _, v := range values {
 				value := nameOf(v)
-				if name == "lock" || value == asProcesses { // need more than a value
+				if name == "lock" || name == "vary" || value == asProcesses { // need more than a value
 					continue
 				}
 				if name == colourFlag && c.Name() != "list" { // it is one flag of all commands

@@ -73,7 +73,7 @@ func among(topics []scenarios.Topic, names []string) (debate, error) {
 	}
 	d := debate{named: true}
 	for _, t := range topics {
-		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r scenarios.Row) bool { return !slices.Contains(names, r.Name) })
+		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r scenarios.File) bool { return !slices.Contains(names, r.Name) })
 		t.Series = slices.DeleteFunc(slices.Clone(t.Series), func(s scenarios.Series) bool { return !slices.Contains(names, s.Name) })
 		if len(t.Rows)+len(t.Series) > 0 {
 			d.topics = append(d.topics, t)
@@ -135,7 +135,7 @@ func (d *debate) fill(ctx context.Context, page *report.Report, side report.Side
 
 // finding is a row with its results.
 type finding struct {
-	row   scenarios.Row
+	row   scenarios.File
 	tally runner.Tally
 }
 
@@ -240,8 +240,8 @@ func newPublications() *publications {
 	topic := scenarios.Topic{Name: "Published results"}
 	p := &publications{debate{unclaimed: true, losses: map[string]string{}}}
 	for _, r := range scenarios.Published() {
-		topic.Rows = append(topic.Rows, scenarios.Row{Scenario: r.Scenario, Sources: r.Sources})
-		p.losses[r.Name] = r.Measurement
+		topic.Rows = append(topic.Rows, scenarios.File{Scenario: r.Scenario, Debate: scenarios.Debate{Sources: r.Published.Sources}})
+		p.losses[r.Name] = r.Published.Measurement
 	}
 	p.topics = []scenarios.Topic{topic}
 	return p

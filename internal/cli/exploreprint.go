@@ -10,7 +10,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/explore"
-	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -55,21 +54,17 @@ func (x exploration) print(out io.Writer) {
 		if f := j.Find; f != nil {
 			_, _ = fmt.Fprintf(out, "\n%s violated in a run of %d events with %s%s:\n", j.Property.Title(), f.Events, textfmt.Count(f.Faults, "fault"), x.shortest())
 			tell(out, f.Result.Report.Finding(j.Property).Lines()...)
-			printDeviations(out, f.Deviations)
+			printDeviations(out, f.Result.Deviations)
 			_, _ = fmt.Fprintf(out, "again: %s\n", x.command(f))
 		}
 	}
 }
 
 // printDeviations says in what a run deviates from the first way at each point.
-func printDeviations(out io.Writer, all []runner.Deviation) {
+func printDeviations(out io.Writer, all []string) {
 	if len(all) > 0 {
-		_, _ = fmt.Fprintf(out, "deviations: %s\n", strings.Join(deviationTexts(all), "; "))
+		_, _ = fmt.Fprintf(out, "deviations: %s\n", strings.Join(all, "; "))
 	}
-}
-
-func deviationTexts(all []runner.Deviation) []string {
-	return names(all, runner.Deviation.String)
 }
 
 // sentence says what has been found.
@@ -193,7 +188,7 @@ func (x exploration) json() explorationJSON {
 	for _, of := range o.Judged {
 		p := exploredProperty{Property: of.Property, Code: of.Property.Code(), Verdict: of.Verdict, Unknown: of.Unknown}
 		if f := of.Find; f != nil {
-			p.Find = &explorationFind{f.Events, f.Faults, x.replay(f), f.Result.Report.Finding(of.Property).Story(), deviationTexts(f.Deviations)}
+			p.Find = &explorationFind{f.Events, f.Faults, x.replay(f), f.Result.Report.Finding(of.Property).Story(), f.Result.Deviations}
 			if f == o.Find() {
 				j.Find = p.Find
 			}

@@ -306,7 +306,7 @@ type shrinking struct {
 
 func (o *huntOptions) shrinking(q search) shrinking {
 	s := shrinking{taker: shrink.Minimizer{Backend: q.Backend, Terms: q.Terms, Promised: promises.Of}}
-	if q.Backend.Branching != nil {
+	if q.Backend.Drivable {
 		s.taker.Shortest = explore.Shortest
 	}
 	if o.budget > 0 {

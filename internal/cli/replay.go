@@ -17,13 +17,13 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/playground"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/trace"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/results/cases"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -227,7 +227,7 @@ func replayOfDir(dir string) (replay, error) {
 func (r replay) prepare() (runner.Experiment, error) {
 	e, err := prepareOn(r.again.backend, r.scenario)
 	if err != nil && r.kept != nil {
-		err = fmt.Errorf("%s: %w", r.again.name, nemesis.InField("scenario", err))
+		err = fmt.Errorf("%s: %w", r.again.name, form.In("scenario", err))
 	}
 	return e.WithCourse(r.course), err
 }
@@ -257,9 +257,6 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 		done.print(stdout)
 		last = r.printSame
 	}
-	if done.deviations, err = e.Deviations(context.WithoutCancel(ctx), r.seed); err != nil {
-		return done, err
-	}
 	if err := r.decided(ctx, o, &done, stdout, problems); err != nil {
 		return done, err
 	}
@@ -271,7 +268,7 @@ func (r replay) printSame(out io.Writer, done ran) error {
 	if done.tally.Interrupted {
 		return verdictError(exitUndecided)
 	}
-	printDeviations(out, done.deviations)
+	printDeviations(out, done.last.Deviations)
 	if is, was := r.traces(done.last.Result); !r.same(done.last.Result) {
 		_, _ = fmt.Fprintf(out, "not the same run: its trace is %s, was %s. The program or the scenario has changed.\n", is, was)
 		return verdictError(exitContradiction)
@@ -384,7 +381,7 @@ func (r replay) printCase(out io.Writer, done ran) error {
 	_, _ = fmt.Fprintf(out, "%s: %s\n\n", r.again.name, colored(on, conclusion, againstCase(*c, f, conclusion)))
 	_, _ = fmt.Fprintf(out, "%s %s (seed %d):\n", f.Property.Title(), on.Verdicts(f.Verdict.String()), c.Seed)
 	tell(out, f.Lines()...)
-	printDeviations(out, done.deviations)
+	printDeviations(out, done.last.Deviations)
 	if f.Story() != c.Story && c.Story != "" {
 		_, _ = fmt.Fprintln(out, "\nStory in the case:")
 		tell(out, c.Story)

@@ -148,8 +148,6 @@ type ran struct {
 	kept    []string // the directories that stay stored
 	list    failures
 
-	deviations []runner.Deviation // of a run with choices that is repeated
-
 	subjects []runpage.Shown // of the report, if there is to be one
 }
 

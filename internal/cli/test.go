@@ -15,9 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/guard"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/external"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/program"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -115,21 +114,6 @@ protocol, or ends by itself, is bad input.`,
 	return cmd
 }
 
-// testConfig is the file of --config.
-type testConfig struct {
-	Name        string              `yaml:"name,omitempty"`
-	Clients     int                 `yaml:"clients,omitempty" want:"0.."`
-	Rounds      int                 `yaml:"rounds,omitempty" want:"0.."`
-	Work        time.Duration       `yaml:"work,omitempty" want:"0s.."`
-	Think       time.Duration       `yaml:"think,omitempty" want:"0s.."`
-	Extend      time.Duration       `yaml:"extend,omitempty" want:"0s.."`
-	Patience    time.Duration       `yaml:"patience,omitempty" want:"0s.."`
-	Workload    string              `yaml:"workload,omitempty"`
-	Guard       guard.Mode          `yaml:"guard,omitempty"`
-	Persistence nemesis.Persistence `yaml:"persistence,omitempty"`
-	Bounds      history.Bounds      `yaml:"bounds,omitempty"`
-}
-
 // load reads the file of --config, if there is one.
 func (o *testOptions) load(path string) error {
 	if path == "" {
@@ -139,16 +123,9 @@ func (o *testOptions) load(path string) error {
 	if err != nil {
 		return fmt.Errorf("--config: %w", err)
 	}
-	var c testConfig
-	if err = scenarios.Decode(text, "configuration", &c); err == nil {
-		err = scenarios.Locate(text, nemesis.Bounded(&c))
-	}
-	if err != nil {
+	if err := form.Load(text, "configuration", &o.config); err != nil {
 		return fmt.Errorf("--config: %s: %w", path, err)
 	}
-	o.config.Name, o.config.Clients, o.config.Rounds, o.config.Work, o.config.Think = c.Name, c.Clients, c.Rounds, c.Work, c.Think
-	o.config.Extend, o.config.Patience, o.config.Workload = c.Extend, c.Patience, c.Workload
-	o.config.Guard, o.config.Persistence, o.config.Bounds = c.Guard, c.Persistence, c.Bounds
 	return nil
 }
 
@@ -300,14 +277,14 @@ func stormNames(list []scenarios.Storm) string {
 
 // inFlags returns an error of a field of the configuration as one of its flag.
 func inFlags(err error) error {
-	var f *external.FieldError
+	var f *nemesis.FieldError
 	if !errors.As(err, &f) {
 		return err
 	}
-	if strings.HasPrefix(f.Field, "Storms") {
+	if strings.HasPrefix(f.Path, "Storms") {
 		return fmt.Errorf("--storm: %w", f.Err)
 	}
-	flag := strings.ToLower(f.Field)
+	flag := strings.ToLower(f.Path)
 	if !slices.Contains(storedInRun, flag) {
 		return fmt.Errorf("--config: %s: %w", flag, f.Err)
 	}

@@ -22,9 +22,9 @@ func takes(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return fmt.Errorf("too few arguments: want %s", form(cmd))
+			return fmt.Errorf("too few arguments: want %s", usageOf(cmd))
 		case most != anyNumber && len(args) > most:
-			return fmt.Errorf("unexpected argument %q: want %s", args[most], form(cmd))
+			return fmt.Errorf("unexpected argument %q: want %s", args[most], usageOf(cmd))
 		}
 		return nil
 	}
@@ -38,8 +38,8 @@ func scenarioName(cmd *cobra.Command, args []string) error {
 	return takes(1, 1)(cmd, args)
 }
 
-// form returns a command with the names of its arguments.
-func form(cmd *cobra.Command) string {
+// usageOf returns a command with the names of its arguments.
+func usageOf(cmd *cobra.Command) string {
 	_, arguments, _ := strings.Cut(cmd.Use, " ")
 	return strings.TrimSpace(cmd.CommandPath() + " " + arguments)
 }
@@ -86,7 +86,7 @@ const mostFlags = 3
 func unknownFlag(cmd *cobra.Command, name string, err error) error {
 	arguments := strings.FieldsFunc(cmd.Use, func(r rune) bool { return !unicode.IsUpper(r) })
 	if slices.Contains(arguments, strings.ToUpper(strings.TrimSuffix(name, "s"))) {
-		return fmt.Errorf("%w: it is an argument: %s", err, form(cmd))
+		return fmt.Errorf("%w: it is an argument: %s", err, usageOf(cmd))
 	}
 	var known []string
 	elsewhere := false // the flag of another command is no misspelling

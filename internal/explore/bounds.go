@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/internal/sim"
@@ -84,7 +85,7 @@ func (b Bounds) Known() error {
 // FixedIn lists what is the same in all runs of an exploration though it is not in those of the scenario, for
 // its bounds.
 func FixedIn(s scenarios.Scenario) (all []string) {
-	for _, r := range sim.Random {
+	for _, r := range choice.Random {
 		if r.Fixed != "" {
 			all = append(all, r.Fixed)
 		}
@@ -218,7 +219,7 @@ func picking(s scenarios.Scenario, chosen []scenarios.Pick) (scenarios.Scenario,
 
 // choices returns the choices of a world with a plan.
 func (b Bounds) choices(s nemesis.Setting, p nemesis.Plan) runner.Choices {
-	return runner.Choices{Latencies: b.Latencies, Draws: b.Draws, EveryOrder: !independent(s, p)}
+	return runner.Choices{Grain: choice.Grain{Latencies: b.Latencies, Draws: b.Draws, EveryOrder: !independent(s, p)}}
 }
 
 // independent reports whether nothing that a machine does has an effect on another at the same

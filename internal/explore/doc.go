@@ -7,6 +7,6 @@
 // stateless: it runs the world from its start again and again. Each run follows the last one up to
 // the last point at which some way was not taken, and takes that way. Two reductions leave out runs
 // that show nothing new: of simultaneous events only those of one machine come in every order (see
-// [sim.Choices]), and a run ends in a state that was seen before (see [sim.State]). A law holds both
+// [choice.Grain]), and a run ends in a state that was seen before (see [choice.State]). A law holds both
 // to the runs that are made without them.
 package explore

@@ -26,14 +26,13 @@ func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 		return o, err
 	}
 	for _, j := range o.Judged {
-		if j.Find == nil {
-			continue
-		}
-		if err := j.Find.restore(context.WithoutCancel(ctx), s); err != nil {
-			return o, err
+		if j.Find != nil {
+			if err := j.Find.repeat(context.WithoutCancel(ctx), s); err != nil {
+				return o, err
+			}
 		}
 	}
-	return o, o.nameDeviations(ctx)
+	return o, nil
 }
 
 // explore is Explore, but for what is known of finds.
@@ -169,7 +168,7 @@ func (x *pass) judged(p checker.Property) Judged {
 		if r == nil {
 			continue
 		}
-		j.Find = shorter(j.Find, r.finds[p])
+		j.Find = shorter(j.Find, r.Finds[p])
 		j.Unknown += r.Verdicts[p][checker.Unknown]
 		j.Held += r.Verdicts[p][checker.Holds]
 	}
@@ -183,12 +182,12 @@ func (x *pass) search(ctx context.Context, i int) error {
 		return nil
 	}
 	unit := x.deviations*len(x.plans) + x.chosen[i]
-	r, err := x.limits.logged(unit)
-	if err != nil {
+	logged := new(record)
+	switch known, err := x.limits.Log.Get(unit, logged); {
+	case err != nil:
 		return err
-	}
-	if r != nil {
-		x.note(i, r)
+	case known:
+		x.note(i, logged)
 		return nil
 	}
 	faults := x.plans[x.chosen[i]]
@@ -199,10 +198,9 @@ func (x *pass) search(ctx context.Context, i int) error {
 	s := newSearch(e, c, x.deviations, x.limits, x.wanted)
 	s.faults = faults
 	err = s.run(ctx, func(t Tally) { x.note(i, &record{Tally: t}) })
-	r = s.record()
-	x.note(i, r)
+	x.note(i, &s.record)
 	if err == nil && ctx.Err() == nil {
-		err = x.limits.Log.Add(unit, r)
+		err = x.limits.Log.Add(unit, &s.record)
 	}
 	return err
 }

@@ -71,8 +71,8 @@ func verdictsOf(t *testing.T, s scenarios.Scenario, b Bounds, everyRun bool) (se
 	if err := x.run(t.Context(), func(Tally) {}); err != nil {
 		t.Fatal(err)
 	}
-	runs = x.tally.Executions + x.tally.Cut
-	if !x.finished {
+	runs = x.Tally.Executions + x.Tally.Cut
+	if !x.Finished {
 		return nil, runs
 	}
 	for v := range seen {

@@ -1,15 +1,12 @@
 package explore
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -122,22 +119,4 @@ func (j Judged) verdict(complete bool) Verdict {
 		return Vacuous
 	}
 	return Holds
-}
-
-// nameDeviations repeats the finds to name their deviations.
-func (o Outcome) nameDeviations(ctx context.Context) error {
-	for _, j := range o.Judged {
-		if j.Find == nil || j.Find.Deviations != nil {
-			continue
-		}
-		r := j.Find.Result
-		e, err := runner.Prepare(simulated.Backend(), r.Scenario)
-		if err != nil {
-			return err
-		}
-		if j.Find.Deviations, err = e.WithCourse(r.Course).Deviations(context.WithoutCancel(ctx), r.Seed); err != nil {
-			return err
-		}
-	}
-	return nil
 }

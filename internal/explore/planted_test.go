@@ -19,7 +19,7 @@ var planted = []struct{ name, file, old, new string }{
 	{"the state forgets messages", "../sim/state.go", "case requestArrives, replyArrives:", "case requestArrives, replyArrives:\n\t\t\t\tcontinue"},
 	{"the state forgets when messages arrive", "../sim/state.go", "one.add(uint64(e.at))\n", ""},
 	{"the state forgets what clients have seen, and so their timers", "../sim/state.go", "d.mix(c.observed)", "d.add(2)"},
-	{"the state forgets the history", "../sim/state.go", "d := w.choices.recorded", "var d digest"},
+	{"the state forgets the history", "../sim/state.go", "d := w.few.recorded", "var d digest"},
 	{"a fault at a step of one client is no matter for another", "bounds.go", " && !f.OfOneClient()", " && false"},
 }
 

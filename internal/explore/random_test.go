@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,18 +8,18 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
-	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // Law: all that is random in a world is a choice of an exploration, or a bound that it prints. So a run
 // in which no point takes what follows from the seed is the same with any seed, but for its tokens; and
-// the worlds here come to a point for each entry of [sim.Random] that has no bound.
+// the worlds here come to a point for each entry of [choice.Random] that has no bound.
 func TestRandomnessIsChosenOrABound(t *testing.T) {
-	met := map[sim.Purpose]int{}
+	met := map[choice.Purpose]int{}
 	for _, s := range seedlessWorlds(t) {
 		for _, last := range []bool{false, true} {
 			one, other := seedless(t, s, 1, last, met), seedless(t, s, 2, last, met)
@@ -36,8 +35,8 @@ func TestRandomnessIsChosenOrABound(t *testing.T) {
 		}
 	}
 	fixed := FixedIn(scenarios.Scenario{})
-	for i, r := range sim.Random {
-		switch points := met[sim.Purpose(i)]; {
+	for i, r := range choice.Random {
+		switch points := met[choice.Purpose(i)]; {
 		case r.Fixed != "":
 			if points > 0 || r.Chosen != 0 || !slices.Contains(fixed, r.Fixed) {
 				t.Errorf("%s: %+v, chosen at %d points; the bounds are %v", r.What, r, points, fixed)
@@ -84,7 +83,7 @@ func seedlessWorlds(t *testing.T) (all []scenarios.Scenario) {
 
 // seedless returns the events of a run in which no point takes the way that follows from the seed. Tokens
 // are numbered in the order in which they occur.
-func seedless(t *testing.T, s scenarios.Scenario, seed uint64, last bool, met map[sim.Purpose]int) (events []string) {
+func seedless(t *testing.T, s scenarios.Scenario, seed uint64, last bool, met map[choice.Purpose]int) (events []string) {
 	t.Helper()
 	s = runner.Alone(s)
 	s.MaxEvents = 5_000
@@ -92,9 +91,8 @@ func seedless(t *testing.T, s scenarios.Scenario, seed uint64, last bool, met ma
 	if err != nil {
 		t.Fatal(err)
 	}
-	e = e.WithOpener(func(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
-		return sim.OpenBranching(ctx, setting, seed, sink, sim.Choices{Chooser: &unseeded{last: last, met: met, random: rand.New(rand.NewPCG(1, 1))}, Latencies: 2, Draws: 2})
-	})
+	e = e.WithCourse(runner.Course{Choices: &runner.Choices{Grain: choice.Grain{Latencies: 2, Draws: 2}}}).
+		WithDriver(&unseeded{last: last, met: met, random: rand.New(rand.NewPCG(1, 1))})
 	tokens := map[string]string{"": ""}
 	_, err = e.Run(t.Context(), seed, recorder(func(e *history.Event) {
 		if tokens[e.Token] == "" && e.Token != "" {
@@ -114,27 +112,27 @@ type recorder func(*history.Event)
 
 func (r recorder) Record(e *history.Event) { r(e) }
 
-// unseeded is a chooser that draws a way other than that of the seed, or takes the last. Where no way
+// unseeded is a driver that draws a way other than that of the seed, or takes the last. Where no way
 // follows from the seed it draws any, so that clients do not collide for ever.
 type unseeded struct {
 	last   bool
-	met    map[sim.Purpose]int
+	met    map[choice.Purpose]int
 	random *rand.Rand
 }
 
-// Choose implements [sim.Chooser].
-func (u *unseeded) Choose(_ *sim.World, at sim.Point, ways int) int {
-	if at.Kind != sim.Order {
+// Choose implements [choice.Driver].
+func (u *unseeded) Choose(_ choice.World, at choice.Point, n uint64) uint64 {
+	if at.Kind == choice.Next {
+		return 0
+	}
+	if at.Kind != choice.Order {
 		u.met[at.For]++
 	}
 	switch {
-	case at.Kind == sim.Latency || at.Kind == sim.Order:
-		return u.random.IntN(ways)
+	case at.Kind == choice.Latency || at.Kind == choice.Order:
+		return uint64(u.random.IntN(int(n)))
 	case u.last:
-		return ways - 1
+		return n - 1
 	}
-	return 1 + u.random.IntN(ways-1)
+	return 1 + uint64(u.random.IntN(int(n-1)))
 }
-
-// GoOn implements [sim.Chooser].
-func (u *unseeded) GoOn(*sim.World) bool { return true }

@@ -12,48 +12,25 @@ import (
 // record is what a search has shown: the runs with one plan and up to a number of deviations.
 type record struct {
 	Tally    Tally                                        `json:"tally"`
-	Verdicts map[checker.Property]map[checker.Verdict]int `json:"verdicts"` // of the executions
-	Finds    map[checker.Property]savedFind               `json:"finds,omitempty"`
-	Finished bool                                         `json:"finished"` // every run was made
-	Bound    bool                                         `json:"bound"`    // more deviations give more runs
-
-	finds map[checker.Property]*Find
+	Verdicts map[checker.Property]map[checker.Verdict]int `json:"verdicts"`        // of the executions
+	Finds    map[checker.Property]*Find                   `json:"finds,omitempty"` // the shortest run that violates each property
+	Finished bool                                         `json:"finished"`        // every run was made
+	Bound    bool                                         `json:"bound"`           // some run had no deviation left where there was another way: more give more runs
 }
 
-// savedFind is the shortest run of a search that violates a property.
-type savedFind struct {
-	Replay string `json:"replay"` // in the world that is explored
+// Find is a run that violates a property.
+type Find struct {
+	Run    string `json:"replay"` // what repeats it in the world that is explored
 	Events int    `json:"events"`
 	Faults int    `json:"faults"`
+
+	// Result is that of the repeated run, with its course.
+	Result runner.Result `json:"-"`
 }
 
-// record returns what the search has shown so far.
-func (s *search) record() *record {
-	r := &record{Tally: s.tally, Verdicts: s.verdicts, Finds: map[checker.Property]savedFind{}, Finished: s.finished, Bound: s.bound, finds: s.finds}
-	for p, f := range s.finds {
-		r.Finds[p] = savedFind{f.Replay(scenarios.Part{}).String(), f.Events, f.Faults}
-	}
-	return r
-}
-
-// logged returns the record of a unit from the log; nil: it has none.
-func (l Limits) logged(unit int) (*record, error) {
-	r := &record{finds: map[checker.Property]*Find{}}
-	if known, err := l.Log.Get(unit, r); err != nil || !known {
-		return nil, err
-	}
-	for p, f := range r.Finds {
-		r.finds[p] = &Find{Events: f.Events, Faults: f.Faults, stored: f.Replay}
-	}
-	return r, nil
-}
-
-// restore repeats the run of a find that comes from a log, in the world that is explored.
-func (f *Find) restore(ctx context.Context, s scenarios.Scenario) error {
-	if f.stored == "" {
-		return nil
-	}
-	again, err := runner.ParseReplay(f.stored)
+// repeat makes the run again, in the world that is explored.
+func (f *Find) repeat(ctx context.Context, s scenarios.Scenario) error {
+	again, err := runner.ParseReplay(f.Run)
 	if err != nil {
 		return err
 	}
@@ -61,11 +38,20 @@ func (f *Find) restore(ctx context.Context, s scenarios.Scenario) error {
 	if err != nil {
 		return err
 	}
-	f.picks = again.Part.Faults
 	f.Result, err = e.WithCourse(again.Course).Run(ctx, again.Seed, nil)
 	if err == nil && !again.Same(f.Result) {
-		err = fmt.Errorf("the run of the replay string %q is not that of before: the program has changed", f.stored)
+		err = fmt.Errorf("the run of the replay string %q is not that of before: the program has changed", f.Run)
 	}
-	f.stored = ""
 	return err
+}
+
+// Replay returns what repeats the run, of the part of a scenario that was explored.
+func (f *Find) Replay(of scenarios.Part) runner.Replay {
+	r, err := runner.ParseReplay(f.Run)
+	if err != nil {
+		panic(err) // repeat has read it
+	}
+	of.Faults = r.Part.Faults
+	r.Part = of
+	return r
 }

@@ -50,7 +50,7 @@ func shownBy(t *testing.T, o Outcome) string {
 		}
 		all = append(all, j.Property, j.Verdict, j.Within, j.Held, j.Unknown, find)
 		if j.Find != nil {
-			all = append(all, j.Find.Events, j.Find.Faults, j.Find.Deviations, j.Find.Result.Report)
+			all = append(all, j.Find.Events, j.Find.Faults, j.Find.Result.Deviations, j.Find.Result.Report)
 		}
 	}
 	text, err := json.Marshal(all)
@@ -99,8 +99,8 @@ func TestShardsShowTheWhole(t *testing.T) {
 func TestFindOfAnotherProgram(t *testing.T) {
 	find := explored(t, t.Context(), Limits{}).Find().Replay(scenarios.Part{})
 	find.Trace++
-	f := &Find{stored: find.String()}
-	if err := f.restore(t.Context(), crashing(t)); err == nil {
+	f := &Find{Run: find.String()}
+	if err := f.repeat(t.Context(), crashing(t)); err == nil {
 		t.Error("the run has another trace, and no error")
 	}
 }

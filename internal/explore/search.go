@@ -6,14 +6,13 @@ import (
 	"math"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// search explores the runs with one plan. It is the chooser of their worlds.
+// search explores the runs with one plan. It is the driver of each.
 type search struct {
 	experiment runner.Experiment
 	deviations int // at most so many in a run
@@ -28,17 +27,13 @@ type search struct {
 	at     int    // of the next point in the path
 	left   int    // deviations that the run may still have
 	cut    bool   // the run was stopped, because the rest shows nothing new
-	bound  bool   // some run had no deviation left where there was another way
 	events int    // of the run so far
 	looked int64  // ground time at which the state was looked up last; -1: never
 	shape  shape  // of the runs so far, from which the share that was made is estimated
 
-	seen map[sim.State]visit
+	seen map[choice.State]visit
 
-	tally    Tally
-	verdicts map[checker.Property]map[checker.Verdict]int // of the executions
-	finds    map[checker.Property]*Find                   // the shortest run that violates each property
-	finished bool                                         // every run was made
+	record
 }
 
 // visit is how a state was reached: with how many deviations left, after how many events.
@@ -48,7 +43,7 @@ type visit struct{ left, events int }
 func (v visit) covers(later visit) bool { return v.left >= later.left && v.events <= later.events }
 
 // fork is a point of a run, with the number of ways on and the way that is taken.
-type fork struct{ ways, way int }
+type fork struct{ ways, way uint64 }
 
 // Tally counts the runs of a search.
 type Tally struct {
@@ -64,26 +59,6 @@ type Tally struct {
 // made returns the number of runs.
 func (t Tally) made() int { return t.Executions + t.Cut + t.Overlapping }
 
-// Find is a run that violates a property.
-type Find struct {
-	Events int
-	Faults int
-	Result runner.Result // with its course
-	picks  []scenarios.Pick
-	stored string // what repeats the run, if Result is not known yet
-
-	// Deviations are those of the run from the first way at each point.
-	Deviations []runner.Deviation
-}
-
-// Replay returns what repeats the run, of the part of a scenario that was explored.
-func (f *Find) Replay(of scenarios.Part) runner.Replay {
-	r := f.Result.Replay()
-	r.Part = of
-	r.Part.Faults = append([]scenarios.Pick{}, f.picks...)
-	return r
-}
-
 // shorter returns the shorter of two runs, or that with fewer faults if they are of one length, or
 // else the first. Either may be nil.
 func shorter(a, b *Find) *Find {
@@ -98,36 +73,32 @@ const seed = 1
 
 func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, wanted []checker.Property) *search {
 	s := &search{
-		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]visit{},
-		verdicts: map[checker.Property]map[checker.Verdict]int{}, finds: map[checker.Property]*Find{},
+		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[choice.State]visit{},
+		record: record{Verdicts: map[checker.Property]map[checker.Verdict]int{}, Finds: map[checker.Property]*Find{}},
 	}
 	for _, p := range wanted {
-		s.verdicts[p] = map[checker.Verdict]int{}
+		s.Verdicts[p] = map[checker.Verdict]int{}
 	}
 	if deviations < 0 {
 		s.deviations = math.MaxInt
 	}
-	s.experiment = e.WithOpener(func(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
-		return sim.OpenBranching(ctx, setting, seed, sink, sim.Choices{
-			Chooser: s, Latencies: c.Latencies, Draws: c.Draws, EveryOrder: c.EveryOrder,
-		})
-	})
+	s.experiment = e.WithCourse(runner.Course{Choices: &c}).WithDriver(s)
 	return s
 }
 
 // run explores until every run has been made, ctx ends, or the limit is reached. It calls progress
 // now and then, and at the end.
 func (s *search) run(ctx context.Context, progress func(Tally)) error {
-	defer func() { progress(s.tally) }()
+	defer func() { progress(s.Tally) }()
 	reported := -reportEvents
-	for !s.finished {
-		made := s.tally.made()
-		if made == s.limits.Executions || s.deviations > 0 && s.tally.Events >= s.limits.Events || ctx.Err() != nil {
+	for !s.Finished {
+		made := s.Tally.made()
+		if made == s.limits.Executions || s.deviations > 0 && s.Tally.Events >= s.limits.Events || ctx.Err() != nil {
 			return nil
 		}
-		if made%reportRuns == 0 || s.tally.Events-reported >= reportEvents {
-			reported = s.tally.Events
-			progress(s.tally)
+		if made%reportRuns == 0 || s.Tally.Events-reported >= reportEvents {
+			reported = s.Tally.Events
+			progress(s.Tally)
 		}
 		if err := s.step(ctx); err != nil {
 			if ctx.Err() != nil {
@@ -151,9 +122,9 @@ func (s *search) step(ctx context.Context) error {
 		return err
 	}
 	if s.next() {
-		s.tally.Share = s.shape.share(s)
+		s.Tally.Share = s.shape.share(s)
 	} else {
-		s.tally.Share, s.finished = 1, true
+		s.Tally.Share, s.Finished = 1, true
 	}
 	return nil
 }
@@ -161,25 +132,23 @@ func (s *search) step(ctx context.Context) error {
 // once makes the run of the path.
 func (s *search) once(ctx context.Context) error {
 	s.at, s.left, s.cut, s.events, s.looked = 0, s.deviations, false, 0, -1
-	result, err := s.experiment.Run(ctx, seed, nil)
+	result, err := s.experiment.RunWhole(ctx, seed)
 	s.shape.see(s.path)
 	switch {
-	case s.cut: // err is [sim.ErrStopped]
-		s.tally.Cut++
+	case s.cut: // err says so
+		s.Tally.Cut++
 		return nil
 	case errors.As(err, new(*nemesis.OverlapError)):
-		s.tally.Overlapping++
-		s.tally.Events += s.events
+		s.Tally.Overlapping++
+		s.Tally.Events += s.events
 		return nil
 	case err != nil:
 		return err
-	case result.Interrupted:
-		return ctx.Err()
 	}
-	s.tally.Executions++
-	s.tally.Events += result.Events
+	s.Tally.Executions++
+	s.Tally.Events += result.Events
 	if result.ReturnUntried() {
-		s.tally.UntriedReturns++
+		s.Tally.UntriedReturns++
 	}
 	if s.each != nil {
 		s.each(result)
@@ -202,10 +171,12 @@ func (s *search) judge(ctx context.Context, r runner.Result) error {
 				verdicts[p] = checker.Holds
 			}
 		}
-		s.verdicts[p][verdicts[p]]++
-		if found := s.finds[p]; verdicts[p] == checker.Violated && (found == nil || r.Events < found.Events) {
+		s.Verdicts[p][verdicts[p]]++
+		if found := s.Finds[p]; verdicts[p] == checker.Violated && (found == nil || r.Events < found.Events) {
 			r.Course = s.course()
-			s.finds[p] = &Find{Events: r.Events, Faults: len(s.faults), Result: r, picks: s.faults}
+			again := r.Replay()
+			again.Part.Faults = s.faults
+			s.Finds[p] = &Find{Run: again.String(), Events: r.Events, Faults: len(s.faults)}
 		}
 	}
 	return nil
@@ -220,10 +191,10 @@ func vacuous(f checker.Finding) bool {
 
 // tooLong reports whether a run of so many events shows nothing shorter than the finds.
 func (s *search) tooLong(events int) bool {
-	if len(s.wanted) == 0 || len(s.finds) < len(s.wanted) {
+	if len(s.wanted) == 0 || len(s.Finds) < len(s.wanted) {
 		return false
 	}
-	for _, f := range s.finds {
+	for _, f := range s.Finds {
 		if events < f.Events {
 			return false
 		}
@@ -231,14 +202,20 @@ func (s *search) tooLong(events int) bool {
 	return true
 }
 
-// Choose implements [sim.Chooser].
-func (s *search) Choose(_ *sim.World, _ sim.Point, ways int) int {
+// Choose implements [choice.Driver].
+func (s *search) Choose(w choice.World, at choice.Point, n uint64) uint64 {
+	if at.Kind == choice.Next {
+		if s.ends(w) {
+			return 1
+		}
+		return 0
+	}
 	if s.at == len(s.path) {
 		if s.left == 0 {
-			s.bound = true
+			s.Bound = true
 			return 0
 		}
-		s.path = append(s.path, fork{ways, 0})
+		s.path = append(s.path, fork{n, 0})
 	}
 	way := s.path[s.at].way
 	s.at++
@@ -248,22 +225,22 @@ func (s *search) Choose(_ *sim.World, _ sim.Point, ways int) int {
 	return way
 }
 
-// GoOn implements [sim.Chooser]. It ends a run that is as long as the finds, or in a state that was
-// seen before with as many deviations left and no more events. While the run follows the one
-// before, there is nothing to look up.
-func (s *search) GoOn(w *sim.World) bool {
+// ends reports whether a run ends here: it is as long as the finds, or in a state that was seen before with as
+// many deviations left and no more events. At its begin, and while it follows the run before, there is nothing
+// to look up.
+func (s *search) ends(w choice.World) bool {
 	s.events = w.Events()
 	if s.tooLong(s.events) {
 		return s.stop()
 	}
 	at := int64(w.Ground())
-	if s.at < len(s.path) || at == s.looked || s.noMerging {
-		return true
+	if s.events == 0 || s.at < len(s.path) || at == s.looked || s.noMerging {
+		return false
 	}
 	s.looked = at
 	state, ok := w.State()
 	if !ok {
-		return true
+		return false
 	}
 	now := visit{s.left, s.events}
 	before, known := s.seen[state]
@@ -272,16 +249,16 @@ func (s *search) GoOn(w *sim.World) bool {
 	}
 	if known || len(s.seen) < s.limits.States {
 		s.seen[state] = now
-		s.tally.States = len(s.seen)
+		s.Tally.States = len(s.seen)
 	}
-	return true
+	return false
 }
 
-// stop takes note that the run ends here, and returns false.
+// stop takes note that the run ends here.
 func (s *search) stop() bool {
 	s.cut = true
-	s.tally.Events += s.events
-	return false
+	s.Tally.Events += s.events
+	return true
 }
 
 // course returns the course of the run.
@@ -289,7 +266,7 @@ func (s *search) course() runner.Course {
 	c := s.choices
 	for point, f := range s.path {
 		if f.way != 0 {
-			c.Turns = append(c.Turns, runner.Turn{Point: point, Way: f.way})
+			c.Turns = append(c.Turns, runner.Turn{Point: point, Way: int(f.way)})
 		}
 	}
 	return runner.Course{Choices: &c}

@@ -16,7 +16,7 @@ func (h *shape) see(path []fork) {
 	}
 	others := 0
 	for _, f := range path {
-		others += f.ways - 1
+		others += int(f.ways) - 1
 	}
 	h.points, h.others = len(path), float64(others)/float64(len(path))
 }

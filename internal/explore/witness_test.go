@@ -33,7 +33,7 @@ func TestPhaseOfTheSyncIsAChoice(t *testing.T) {
 		t.Fatalf("%v, complete: %t, %v", o.Verdict(), o.Complete, err)
 	}
 	const want = "node 2 loses its last change"
-	if all := o.Find().Deviations; len(all) != 1 || all[0].String() != want {
+	if all := o.Find().Result.Deviations; len(all) != 1 || all[0] != want {
 		t.Errorf("%v, want %s", all, want)
 	}
 }

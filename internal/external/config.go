@@ -6,36 +6,41 @@ package external
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Config is the part of locktest.Config that says what is run. That documents the fields.
+// Config is the part of locktest.Config that says what is run. That documents the fields. The workloads
+// are those that use a lock correctly.
 type Config struct {
-	Name        string
-	Store       *nemesis.Store
-	Nodes       int
-	Clients     int
-	TTL         time.Duration
-	Rounds      int
-	Work        time.Duration
-	Think       time.Duration
-	Extend      time.Duration
-	Workload    string
-	Guard       guard.Mode
-	Persistence nemesis.Persistence
-	Patience    time.Duration
-	Bounds      history.Bounds
+	Name        string              `yaml:"name,omitempty"`
+	Store       *nemesis.Store      `yaml:"-"`
+	Nodes       int                 `yaml:"-"`
+	Clients     int                 `yaml:"clients,omitempty" want:"0..1000"`
+	TTL         time.Duration       `yaml:"-"`
+	Rounds      int                 `yaml:"rounds,omitempty" want:"0..100000"`
+	Work        time.Duration       `yaml:"work,omitempty" want:"0s..1000h"`
+	Think       time.Duration       `yaml:"think,omitempty" want:"0s..1000h"`
+	Extend      time.Duration       `yaml:"extend,omitempty" want:"0s..1000h"`
+	Workload    string              `yaml:"workload,omitempty" want:"section|checked|posted|hold"`
+	Guard       guard.Mode          `yaml:"guard,omitempty" want:"plain|fenced-writes|fenced|token"`
+	Persistence nemesis.Persistence `yaml:"persistence,omitempty" want:"none|aof-everysec|aof-always"`
+	Patience    time.Duration       `yaml:"patience,omitempty" want:"0s..1000h"`
+	Bounds      history.Bounds      `yaml:"bounds,omitempty"`
 }
 
 // Filled returns the configuration with its defaults, but for the name.
@@ -69,51 +74,35 @@ func (c Config) bounds() history.Bounds {
 	return b
 }
 
-// FieldError is the error of a field of a configuration.
-type FieldError struct {
-	Field string
-	Err   error
-}
-
-func (e *FieldError) Error() string { return fmt.Sprintf("%s: %v", e.Field, e.Err) }
-func (e *FieldError) Unwrap() error { return e.Err }
-
 func wrong(field, format string, args ...any) error {
-	return &FieldError{field, fmt.Errorf(format, args...)}
+	return &nemesis.FieldError{Path: field, Err: fmt.Errorf(format, args...)}
 }
 
-// workloads are the workloads that use a lock correctly.
-var workloads = []string{"section", "checked", "posted", "hold"}
-
-// The maxima of a configuration.
+// The maxima of a configuration, besides those in its table.
 const (
-	maxNodes   = 64
-	maxClients = 1000
-	maxRounds  = 100_000
-	maxTime    = 1000 * time.Hour // of each time
+	maxNodes = 64
+	maxTime  = 1000 * time.Hour
 )
 
-// Validate returns a [FieldError] for the first invalid field of a filled configuration.
+// Validate returns a [nemesis.FieldError], whose path is a field of locktest.Config, for the first invalid field of a filled configuration.
 func (c Config) Validate() error {
 	switch {
 	case c.Nodes < 1 || c.Nodes > maxNodes:
 		return wrong("Nodes", "%d: want 1 to %d", c.Nodes, maxNodes)
-	case c.Clients < 1 || c.Clients > maxClients:
-		return wrong("Clients", "%d: want 1 to %d", c.Clients, maxClients)
 	case checkTTL(c.TTL) != nil:
-		return &FieldError{"TTL", checkTTL(c.TTL)}
-	case c.Rounds < 1 || c.Rounds > maxRounds:
-		return wrong("Rounds", "%d: want 1 to %d", c.Rounds, maxRounds)
-	case !slices.Contains(workloads, c.Workload):
-		return wrong("Workload", "%q: want one of %q", c.Workload, workloads)
-	case c.Guard.Validate() != nil:
-		return &FieldError{"Guard", c.Guard.Validate()}
-	case !slices.Contains(nemesis.Persistences, c.Persistence):
-		return wrong("Persistence", "%q: want one of %q", c.Persistence, nemesis.Persistences)
-	case c.Bounds.Validate() != nil:
-		return &FieldError{"Bounds", c.Bounds.Validate()}
+		return wrong("TTL", "%w", checkTTL(c.TTL))
 	}
-	return c.validateTimes()
+	var in *nemesis.FieldError
+	if err := form.Check(&c); !errors.As(err, &in) {
+		return err
+	}
+	name, rest, _ := strings.Cut(in.Path, ".")
+	rows := form.Rows(reflect.TypeOf(c))
+	field := rows[slices.IndexFunc(rows, func(f *form.Field) bool { return f.Name == name })].Go
+	if rest != "" {
+		return wrong(field, "%s: %w", rest, in.Err)
+	}
+	return &nemesis.FieldError{Path: field, Err: in.Err}
 }
 
 // checkTTL returns an error unless a lock can have that TTL.
@@ -124,19 +113,7 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-func (c Config) validateTimes() error {
-	for _, d := range []struct {
-		field string
-		value time.Duration
-	}{{"Work", c.Work}, {"Think", c.Think}, {"Extend", c.Extend}, {"Patience", c.Patience}} {
-		if err := ValidateTime(d.field, d.value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// ValidateTime returns a [FieldError] if the time in a field is negative or too long.
+// ValidateTime returns a [nemesis.FieldError] if the time in a field is negative or too long.
 func ValidateTime(field string, d time.Duration) error {
 	if d < 0 {
 		return wrong(field, "%v is negative", d)
@@ -147,7 +124,7 @@ func ValidateTime(field string, d time.Duration) error {
 	return nil
 }
 
-// ValidatePromises returns a [FieldError] if a promise cannot be judged. keys says whether runs
+// ValidatePromises returns a [nemesis.FieldError] if a promise cannot be judged. keys says whether runs
 // record the nodes' keys.
 func ValidatePromises(promises []checker.Property, keys bool) error {
 	for _, p := range promises {
@@ -164,14 +141,14 @@ func ValidatePromises(promises []checker.Property, keys bool) error {
 // namePattern matches names of storms. Directories are named after them.
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
-// ValidateStorms returns a [FieldError] for the first storm that cannot be run by any backend.
+// ValidateStorms returns a [nemesis.FieldError] for the first storm that cannot be run by any backend.
 func ValidateStorms(storms []scenarios.Storm) error {
 	if storms != nil && len(storms) == 0 {
 		return wrong("Storms", "the list is empty, so nothing would be tested; nil means the default")
 	}
 	seen := map[string]bool{}
 	for i, s := range storms {
-		field, within := fmt.Sprintf("Storms[%d]", i), nemesis.Bounded(&s)
+		field, within := fmt.Sprintf("Storms[%d]", i), form.Check(&s)
 		switch {
 		case !namePattern.MatchString(s.Name):
 			return wrong(field, "name %q: want up to 64 lower-case letters, digits and hyphens", s.Name)

@@ -28,12 +28,10 @@ type Limit struct {
 	Why string // it is not promised, as a clause
 }
 
-// harmless are the kinds of faults that lose no message, cancel no call and kill nobody. Under them
-// any lock can clean up.
-var harmless = []nemesis.Kind{
-	"pause", "latency", "guard-latency", "node-pause", "script-flush",
-	"clock-jump", "clock-rate", "clock-slew", "clock-strobe", "clock-freeze",
-}
+// harmless is what loses no message, cancels no call and kills nobody. Under such faults any lock can
+// clean up.
+const harmless = nemesis.StopsClient | nemesis.StopsNode | nemesis.Delays | nemesis.DelaysAccess | nemesis.Draws |
+	nemesis.StepsClock | nemesis.WandersClock | nemesis.FreezesWall | nemesis.SettlesClock
 
 // promisedBy returns the properties whose violation is a failure: the ones that are named, or if that is
 // nil those that a lock with these capabilities is expected to have under a plan. keys says whether the
@@ -43,7 +41,7 @@ func promisedBy(named []checker.Property, t Capabilities, plan nemesis.Plan, key
 		return named
 	}
 	list := []checker.Property{checker.Lease, checker.DeadlockFreedom, checker.Contract}
-	if keys && !slices.ContainsFunc(plan, func(f nemesis.Fault) bool { return !slices.Contains(harmless, f.Action.Kind()) }) {
+	if keys && !plan.Does(^harmless) {
 		list = append(list, checker.Cleanup)
 	}
 	if t.Tells {

@@ -93,31 +93,15 @@ func valuesOf(f *nemesis.Fault) (all []value) {
 
 // opposite returns the same clock error in the other direction.
 func opposite(f nemesis.Fault) (nemesis.Fault, bool) {
-	f = nemesis.Plan{f}.Clone()[0]
-	switch a := f.Action.(type) {
-	case *nemesis.ClockRate:
-		a.PPM = -a.PPM
-	case *nemesis.ClockSlew:
-		a.By = -a.By
-	case *nemesis.ClockJump:
-		a.By = -a.By
-	default:
-		return f, false
-	}
-	return f, true
+	action, ok := nemesis.Opposite(f.Action)
+	f.Action = action
+	return f, ok
 }
 
 // slows reports whether a fault sets a clock back or makes it slow.
 func slows(f nemesis.Fault) bool {
-	switch a := f.Action.(type) {
-	case *nemesis.ClockRate:
-		return a.PPM < 0
-	case *nemesis.ClockSlew:
-		return a.By < 0
-	case *nemesis.ClockJump:
-		return a.By < 0
-	}
-	return false
+	e := f.Action.Effects(nemesis.Setting{}).Clock
+	return e.PPM < 0 || e.Step < 0
 }
 
 // ofMachine returns the clock fault for another machine.

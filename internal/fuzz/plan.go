@@ -119,20 +119,11 @@ func (p *planner) add(faults ...nemesis.Fault) {
 }
 
 // hitsSameClient reports whether a fault of a client hits the client at whose step it begins.
-// The step says little about other clients.
+// The step says little about other clients. A client all of whose clocks stop with it notices nothing, so
+// for that one no step is decisive.
 func hitsSameClient(f nemesis.Fault) bool {
-	client := f.Start.Client
-	switch a := f.Action.(type) {
-	case *nemesis.Pause:
-		return a.Client == client
-	case *nemesis.Suspend:
-		return a.Client == client
-	case *nemesis.Kill:
-		return a.Client == client
-	case *nemesis.Cancel:
-		return a.Client == client
-	}
-	return true
+	e := f.Action.Effects(nemesis.Setting{})
+	return e.Client == 0 || e.Client == f.Start.Client || e.Clock.Stops == nemesis.AllClocks
 }
 
 // stepOccurs reports whether the client takes such a step at all. Not all clients extend or

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -53,7 +54,7 @@ func clone(s scenarios.Scenario) scenarios.Scenario {
 // leaf is a field with a simple value.
 type leaf struct {
 	value reflect.Value
-	limit *nemesis.Limit
+	limit *form.Limit
 }
 
 // leavesOf returns the simple fields of a value and of all in it.
@@ -68,14 +69,14 @@ func leavesOf(v reflect.Value) (list []leaf) {
 			list = append(list, leavesOf(v.Index(i))...)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			f := v.Type().Field(i)
+		for _, f := range form.Rows(v.Type()) {
+			field := v.FieldByIndex(f.Index)
 			switch {
-			case !f.IsExported() || f.Tag.Get("yaml") == "-":
-			case ofValue(v.Field(i)):
-				list = append(list, leaf{v.Field(i), nemesis.LimitOf(f)})
+			case f.Name == "-":
+			case ofValue(field):
+				list = append(list, leaf{field, f.Limit})
 			default:
-				list = append(list, leavesOf(v.Field(i))...)
+				list = append(list, leavesOf(field)...)
 			}
 		}
 	}

@@ -27,23 +27,23 @@ const (
 	NoJump Agreement = "no jump"
 )
 
-// breaks lists the kinds of faults that can break an assumption.
-var breaks = map[checker.Assumption][]nemesis.Kind{
-	checker.KeepsOrStaysAway:  {"crash", "shutdown", "power-loss", "old-snapshot", "failover", "vm-restore", "clock-jump"},
-	checker.KeepsUntilExpiry:  {"evict"},
-	checker.KeepsAcknowledged: {"crash", "shutdown", "power-loss", "old-snapshot", "failover", "vm-restore"},
-	checker.ClockCounts:       {"suspend", "snapshot", "clock-freeze"},
-	checker.OneMaster:         {"split-brain"},
-	checker.ClocksAgree:       {"clock-jump", "clock-rate", "clock-slew", "clock-strobe", "clock-freeze", "suspend", "snapshot", "vm-restore"},
-	checker.ArrivesOnce:       {"duplicate"},
-	checker.OnlyHolder:        {"clone"},
-	checker.DelaysDiffer:      {"clone"},
-	checker.StopsInTime:       {"pause", "suspend", "snapshot"},
-	checker.RefusesLate:       {"guard-latency", "pause", "suspend", "snapshot"},
-	checker.WritesArrive:      {"guard-latency"},
-	checker.Releases:          {"kill"},
-	checker.KeysExpire:        {"clock-freeze", "clock-jump", "clock-rate", "kill"},
-	checker.KeepersReached:    {"partition", "split", "peer-partition", "crash", "power-loss", "node-pause", "shutdown"},
+// breaks says what breaks an assumption.
+var breaks = map[checker.Assumption]nemesis.Effect{
+	checker.KeepsOrStaysAway:  nemesis.TakesDown | nemesis.StepsClock,
+	checker.KeepsUntilExpiry:  nemesis.Evicts,
+	checker.KeepsAcknowledged: nemesis.TakesDown,
+	checker.ClockCounts:       nemesis.StopsMachine | nemesis.FreezesWall,
+	checker.OneMaster:         nemesis.SplitsMaster,
+	checker.ClocksAgree:       nemesis.StepsClock | nemesis.WandersClock | nemesis.StopsMachine | nemesis.KeepsRunID,
+	checker.ArrivesOnce:       nemesis.Duplicates,
+	checker.OnlyHolder:        nemesis.Clones,
+	checker.DelaysDiffer:      nemesis.Clones,
+	checker.StopsInTime:       nemesis.StopsClient,
+	checker.RefusesLate:       nemesis.StopsClient | nemesis.DelaysAccess,
+	checker.WritesArrive:      nemesis.DelaysAccess,
+	checker.Releases:          nemesis.EndsClient,
+	checker.KeysExpire:        nemesis.StepsClock | nemesis.WandersClock | nemesis.EndsClient,
+	checker.KeepersReached:    nemesis.CutsLinks | nemesis.CutsPeers | nemesis.TakesDown | nemesis.StopsNode,
 }
 
 // agreement compares the largest jump with the causes of the finding.
@@ -67,7 +67,7 @@ func (c *curve) agreement(jumps []Jump) Agreement {
 func (c *curve) names(cause checker.Cause, j Jump) bool {
 	instants := map[history.Time]bool{}
 	for _, e := range j.After.What {
-		if e.Kind == history.FaultStart && slices.Contains(breaks[cause.Assumption], nemesis.Kind(e.Name)) {
+		if e.Kind == history.FaultStart && nemesis.Kind(e.Name).Does(breaks[cause.Assumption]) {
 			return true
 		}
 		instants[e.Time] = true

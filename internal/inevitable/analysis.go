@@ -83,7 +83,7 @@ func (j Jump) certain() bool {
 // the plan that was carried out. progress is called after each point; it may be nil. When ctx ends,
 // the analysis has what is known.
 func Analyse(ctx context.Context, b runner.Backend, s scenarios.Scenario, seed uint64, course runner.Course, p checker.Property, o Options, progress func(Analysis)) (Analysis, error) {
-	if b.Branching == nil {
+	if !b.Drivable {
 		return Analysis{}, fmt.Errorf("runs on the %s backend cannot branch", b.Name)
 	}
 	if len(s.Plan) > mostFaults {

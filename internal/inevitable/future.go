@@ -72,10 +72,7 @@ func (f *futures) violates(ctx context.Context, event int, begun, number uint64)
 
 // violated makes a run and reports whether it violates the property.
 func (f *futures) violated(ctx context.Context, e runner.Experiment, course runner.Course) (bool, error) {
-	r, err := e.WithCourse(course).Run(ctx, f.seed, nil)
-	if err == nil && r.Interrupted {
-		err = context.Cause(ctx)
-	}
+	r, err := e.WithCourse(course).RunWhole(ctx, f.seed)
 	return err == nil && r.Report.Verdicts()[f.property] == checker.Violated, err
 }
 

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
 // LateMessage is a message of the run, and the share of runs that violate the property if its latency
 // is drawn anew, and nothing else.
 type LateMessage struct {
-	Message  runner.Message `json:"message"`
+	Message  choice.Message `json:"message"`
 	Sent     history.Time   `json:"t"` // the latest instant of the history before
 	Violated runner.Rate    `json:"violated"`
 	Role     Role           `json:"role"`
@@ -27,7 +28,7 @@ const (
 
 // sentMessage is a message with the number of events before it.
 type sentMessage struct {
-	runner.Message
+	choice.Message
 	event int
 }
 
@@ -43,10 +44,7 @@ func (f *futures) butForMessages(ctx context.Context, line *timeline, most int, 
 	}
 	for _, m := range sent {
 		rate, err := count(ctx, runsOfAMessage, func(ctx context.Context, number uint64) (bool, error) {
-			redrawn := f.backend.Hooked(f.course, runner.Hooks{Message: func(one runner.Message, _ int) (uint64, bool) {
-				return number, one == m.Message
-			}})
-			return f.violated(ctx, e.WithOpener(redrawn), f.course)
+			return f.violated(ctx, e.WithDriver(&redrawn{f.course.Driver(), m.Message, number}), f.course)
 		})
 		if err != nil || rate.N < runsOfAMessage {
 			return err
@@ -69,17 +67,43 @@ func (f *futures) butForMessages(ctx context.Context, line *timeline, most int, 
 // sent lists the messages before the violation, the last ones if there are many.
 func (f *futures) sent(ctx context.Context, e runner.Experiment, line *timeline, most int) (sent []sentMessage, err error) {
 	end := line.moments[len(line.moments)-1].event
-	e = e.WithOpener(f.backend.Hooked(f.course, runner.Hooks{Message: func(m runner.Message, event int) (uint64, bool) {
-		if event <= end {
-			sent = append(sent, sentMessage{m, event})
-		}
-		if len(sent) > 2*most { // the run may be long
-			sent = append(sent[:0], sent[len(sent)-most:]...)
-		}
-		return 0, false
-	}}))
-	_, err = e.Run(ctx, f.seed, nil)
-	return sent[max(0, len(sent)-most):], err
+	l := &listed{Driver: f.course.Driver(), end: end, most: most}
+	_, err = e.WithCourse(f.course).WithDriver(l).Run(ctx, f.seed, nil)
+	return l.sent[max(0, len(l.sent)-most):], err
+}
+
+// listed is a driver that notes which messages another sends up to an event.
+type listed struct {
+	choice.Driver
+	end, most int
+	sent      []sentMessage // at least the last ones
+}
+
+// Choose implements [choice.Driver].
+func (l *listed) Choose(w choice.World, at choice.Point, n uint64) uint64 {
+	if m, ok := at.Message(); ok && w.Events() <= l.end {
+		l.sent = append(l.sent, sentMessage{m, w.Events()})
+	}
+	if len(l.sent) > 2*l.most { // the run may be long
+		l.sent = append(l.sent[:0], l.sent[len(l.sent)-l.most:]...)
+	}
+	return l.Driver.Choose(w, at, n)
+}
+
+// redrawn is a driver that draws the latency of one message anew.
+type redrawn struct {
+	choice.Driver
+	message choice.Message
+	seed    uint64
+}
+
+// Choose implements [choice.Driver].
+func (r *redrawn) Choose(w choice.World, at choice.Point, n uint64) uint64 {
+	way := r.Driver.Choose(w, at, n)
+	if m, ok := at.Message(); ok && m == r.message {
+		return choice.Drawn(r.seed, at, n)
+	}
+	return way
 }
 
 // at returns the instant of the last moment up to an event.

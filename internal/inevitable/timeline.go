@@ -6,8 +6,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // moment is what the history says of one event of a run. Faults that begin in one event of the world
@@ -26,10 +26,17 @@ type timeline struct {
 	finding checker.Finding
 }
 
-// recorder notes at which event of the world each event of the history comes.
+// recorder is a driver that notes at which event of the world each event of the history comes.
 type recorder struct {
-	world    runner.Counter
+	choice.Driver
+	world    choice.World // nil: before all events
 	timeline *timeline
+}
+
+// Choose implements [choice.Driver].
+func (r *recorder) Choose(w choice.World, at choice.Point, n uint64) uint64 {
+	r.world = w
+	return r.Driver.Choose(w, at, n)
 }
 
 // Record implements [history.Sink].
@@ -69,14 +76,8 @@ const maxMoments = 200_000
 // read runs the experiment and returns its timeline.
 func read(ctx context.Context, e runner.Experiment, seed uint64, course runner.Course, p checker.Property) (*timeline, error) {
 	t := &timeline{effects: map[int]map[history.Time]bool{}}
-	e = e.WithCourse(course)
-	open, r := e.Opener(), &recorder{timeline: t}
-	e = e.WithOpener(func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
-		w, err := open(ctx, s, seed, history.Tee(sink, r))
-		r.world, _ = w.(runner.Counter)
-		return w, err
-	})
-	result, err := e.Run(ctx, seed, nil)
+	r := &recorder{Driver: course.Driver(), timeline: t}
+	result, err := e.WithCourse(course).WithDriver(r).Run(ctx, seed, r)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func Debate() ([]Topic, error) {
 	return topics, nil
 }
 
-func rowOf(r scenarios.Row) (Row, error) {
+func rowOf(r scenarios.File) (Row, error) {
 	text, err := printed(r.Scenario)
 	row := Row{
 		Name: r.Name, Summary: r.Summary, Kleppmann: r.Claims.Kleppmann, Antirez: r.Claims.Antirez, Remark: r.Remark,

@@ -64,31 +64,41 @@ func millis(path, name, help string, value, least, most time.Duration) Knob {
 	return k
 }
 
-// knobsOfFault returns the knobs of a fault: how long it lasts, and by how much a clock is wrong.
+// knobsOfFault returns the knobs of a fault: by how much a clock is wrong, and how long the fault lasts.
 func knobsOfFault(path string, f nemesis.Fault) []Knob {
-	what := f.String()
+	what, kind := f.String(), string(f.Action.Kind())
+	e := f.Action.Effects(nemesis.Setting{})
+	list := errorKnobs(path+kind+".", strings.ReplaceAll(kind, "-", " ")+", "+e.Clock.Machine.String(), f)
 	if f.End == nil || f.End.After == nil {
-		return rateOf(path, f)
+		return list
 	}
-	name := map[nemesis.Kind]string{
-		"crash": "restart delay", "shutdown": "restart delay", "power-loss": "restart delay", "pause": "length of the pause", "suspend": "length of the suspension",
-	}[f.Action.Kind()]
-	if name == "" {
-		name = "length of the " + string(f.Action.Kind())
+	name := "length of the " + kind
+	if e.Does.Any(nemesis.TakesDown) {
+		name = "restart delay"
 	}
-	return append(rateOf(path, f), millis(path+"end.after", name, what, *f.End.After, 0, 3*time.Second))
+	return append(list, millis(path+"end.after", name, what, *f.End.After, 0, 3*time.Second))
 }
 
-func rateOf(path string, f nemesis.Fault) []Knob {
-	switch a := f.Action.(type) {
-	case *nemesis.ClockRate:
-		return []Knob{{path + "clock-rate.ppm", "clock rate, " + a.Machine.String(), "ppm", f.String(), -500_000, 500_000, 1000, float64(a.PPM)}}
-	case *nemesis.ClockJump:
-		k := millis(path+"clock-jump.by", "clock jump, "+a.Machine.String(), f.String(), a.By.Abs(), 0, 5*time.Second)
-		k.Min, k.Value = -k.Max, float64(a.By)/float64(time.Millisecond)
-		return []Knob{k}
+// errorKnobs returns the knobs of a clock error that can be in either direction.
+func errorKnobs(path, name string, f nemesis.Fault) (list []Knob) {
+	if _, either := nemesis.Opposite(f.Action); !either {
+		return nil
 	}
-	return nil
+	f.EachValue(func(field string, value any) {
+		switch at := value.(type) {
+		case *int64:
+			if field == "ppm" && len(list) == 0 { // not the rate of a slew
+				list = append(list, Knob{path + field, name, "ppm", f.String(), -500_000, 500_000, 1000, float64(*at)})
+			}
+		case *time.Duration:
+			if field == "by" {
+				k := millis(path+field, name, f.String(), at.Abs(), 0, 5*time.Second)
+				k.Min, k.Value = -k.Max, float64(*at)/float64(time.Millisecond)
+				list = append(list, k)
+			}
+		}
+	})
+	return list
 }
 
 // TurnRequest asks for a scenario with other numbers.

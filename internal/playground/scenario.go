@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -44,7 +45,7 @@ var numbered = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
 
 func problemsOf(err error) []Problem {
 	list := []error{err}
-	var mistakes scenarios.Mistakes
+	var mistakes form.Mistakes
 	if errors.As(err, &mistakes) {
 		list = mistakes
 	}
@@ -80,7 +81,7 @@ func prepare(text string) (runner.Experiment, error) {
 	}
 	e, err := runner.Prepare(simulator, s)
 	if err != nil {
-		return e, scenarios.Locate([]byte(text), err)
+		return e, form.Locate([]byte(text), err)
 	}
 	last.text, last.experiment = text, e.WithEventLimit(maxEvents)
 	return last.experiment, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -74,7 +75,7 @@ func (a Assumptions) Validate() error {
 			return &nemesis.FieldError{Path: fmt.Sprintf("without[%d]", i), Err: fmt.Errorf("unknown kind of fault %q: there is %v", k, known)}
 		}
 	}
-	return nemesis.Bounded(&a)
+	return form.Check(&a)
 }
 
 // restricts reports whether anything is assumed.
@@ -122,7 +123,7 @@ func (a Assumptions) firstExcluded(s scenarios.Scenario) (fault int, why error) 
 	for i := range s.Plan {
 		f := &s.Plan[i]
 		clocks.add(f, s)
-		for _, err := range []error{a.checkKind(f.Action.Kind()), a.checkEnds(f, s), a.checkClockRuns(f.Action, s), a.checkClocks(clocks, f), a.checkAway(s, i)} {
+		for _, err := range []error{a.checkKind(f.Action), a.checkEnds(f, s), a.checkClockRuns(f.Action, s), a.checkClocks(clocks, f), a.checkAway(s, i)} {
 			if err != nil {
 				return i, err
 			}
@@ -136,11 +137,11 @@ func (a Assumptions) firstExcluded(s scenarios.Scenario) (fault int, why error) 
 	return 0, nil
 }
 
-func (a Assumptions) checkKind(k nemesis.Kind) error {
-	switch {
+func (a Assumptions) checkKind(action nemesis.Action) error {
+	switch k := action.Kind(); {
 	case slices.Contains(a.Without, k):
 		return fmt.Errorf("%s is excluded (without)", k)
-	case a.NoPauses && slices.Contains([]nemesis.Kind{"pause", "suspend", "snapshot"}, k):
+	case a.NoPauses && action.Effects(nemesis.Setting{}).Does.Any(nemesis.StopsClient):
 		return fmt.Errorf("%s stops a client, which is excluded (no_pauses)", k)
 	}
 	return nil
@@ -151,13 +152,11 @@ func (a Assumptions) checkEnds(f *nemesis.Fault, s scenarios.Scenario) error {
 	if _, known := knownDuration(f); !a.FaultsEnd || known {
 		return nil
 	}
-	if r, is := f.Action.(*nemesis.Reset); is && r.Once {
-		return nil // it is over when it has struck, and does nothing before
-	}
-	switch k := f.Action.Kind(); k {
-	case "latency", "loss", "reset", "bandwidth", "node-error", "clock-rate", "clock-strobe", "clock-freeze":
-		return fmt.Errorf("this %s may last for ever, which is excluded (faults_end)", k)
-	case "partition", "split":
+	switch do := effects(f.Action, s).Does; {
+	case do.Any(nemesis.StrikesOnce): // it is over when it has struck, and does nothing before
+	case do.Any(nemesis.Delays | nemesis.Loses | nemesis.Resets | nemesis.Narrows | nemesis.ReturnsErrors | nemesis.WandersClock):
+		return fmt.Errorf("this %s may last for ever, which is excluded (faults_end)", f.Action.Kind())
+	case do.Any(nemesis.CutsLinks):
 		over, way := f.Action.(nemesis.Traffic).Over(s.World())
 		if way != nemesis.Both {
 			return fmt.Errorf("%s may be cut off for ever while the other direction works, which is excluded (faults_end)", way)

@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -33,7 +32,7 @@ func calm(t *testing.T) scenarios.Scenario {
 func planned(t *testing.T, text string) scenarios.Scenario {
 	t.Helper()
 	s := calm(t)
-	if err := yaml.Unmarshal([]byte(text), &s); err != nil {
+	if err := form.Decode([]byte(text), "scenario", &s); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Validate(); err != nil {

@@ -25,32 +25,26 @@ const stopped = 1_000_000
 // add adds the effect of a fault. A healing by a step sets the clock back to where it would
 // be, so no further than the fault has taken it. The effect of a rate is a step only then.
 func (t clockErrors) add(f *nemesis.Fault, s scenarios.Scenario) {
-	m := nemesis.ClockMachine(f.Action)
+	e := effects(f.Action, s).Clock
+	m, off := e.Machine, e.PPM
 	if m == (nemesis.Machine{}) {
 		return
 	}
-	switch a := f.Action.(type) {
-	case *nemesis.ClockJump:
-		t.addStep(m, a.By)
-		t.addHealing(f, m, a.Healing, -int64(a.By), 0)
-	case *nemesis.ClockStrobe:
-		t.addStep(m, a.By)
-	case *nemesis.ClockRate:
-		t.addRate(m, a.PPM)
-		t.addHealing(f, m, a.Healing, -a.PPM, a.PPM)
-	case *nemesis.ClockSlew:
-		t.addRate(m, signed(a.PPM, int64(a.By)))
-	case *nemesis.ClockFreeze:
-		if a.Client == 0 || readsWall(s.Lock) {
-			t.addRate(m, -stopped)
-		}
-		t.addHealing(f, m, a.Healing, 1, stopped)
-	case *nemesis.VMRestore:
-		t.addStep(m, min(a.Age+maxDuration(f), nemesis.MaxDuration))
-	case *nemesis.Snapshot:
-		t.addHealing(f, m, a.Healing, 1, stopped)
+	t.addStep(m, e.Step)
+	t.addRate(m, e.PPM)
+	if e.Misses {
+		t.addStep(m, min(maxDuration(f), nemesis.MaxDuration-e.Step.Abs()))
 	}
+	if e.Stops.Has(env.Wall) {
+		if off = -stopped; !e.Suspends && (m.Client == 0 || readsWall(s.Lock)) {
+			t.addRate(m, off)
+		}
+	}
+	t.addHealing(f, m, e.Healing, -int64(e.Step)-off, off)
 }
+
+// effects returns what an action does in the world of a scenario.
+func effects(a nemesis.Action, s scenarios.Scenario) nemesis.Effects { return a.Effects(s.World()) }
 
 // readsWall reports whether a lock reads the wall clock, for its validity or for its tokens.
 func readsWall(l scenarios.Lock) bool { return l.ReadsClock() == env.Wall || l.Tokens == "time" }
@@ -96,13 +90,13 @@ func scaled(d time.Duration, ppm int64) time.Duration {
 
 // knownDuration returns how long a fault lasts, if that is known before the run.
 func knownDuration(f *nemesis.Fault) (time.Duration, bool) {
-	switch {
-	case f.End == nil:
+	switch end := f.Ends(); {
+	case end == nil:
 		return 0, false
-	case f.End.After != nil:
-		return *f.End.After, true
-	case f.End.Client == 0 && f.Start.Client == 0:
-		return f.End.At - f.Start.At, true
+	case end.After != nil:
+		return *end.After, true
+	case end.Client == 0 && f.Start.Client == 0:
+		return end.At - f.Start.At, true
 	}
 	return 0, false
 }
@@ -118,7 +112,7 @@ func maxDuration(f *nemesis.Fault) time.Duration {
 // checkClocks returns an error if the clocks of the machine that a fault affects exceed their
 // bounds.
 func (a Assumptions) checkClocks(t clockErrors, f *nemesis.Fault) error {
-	m := nemesis.ClockMachine(f.Action)
+	m := f.Action.Effects(nemesis.Setting{}).Clock.Machine
 	if m == (nemesis.Machine{}) {
 		return nil
 	}
@@ -137,61 +131,35 @@ func (a Assumptions) checkClocks(t clockErrors, f *nemesis.Fault) error {
 
 // checkClockRuns returns an error if the clock that the lock reads stops and that is excluded.
 func (a Assumptions) checkClockRuns(action nemesis.Action, s scenarios.Scenario) error {
-	_, suspended := action.(*nemesis.Suspend)
-	_, restored := action.(*nemesis.Snapshot)
-	if clock := s.Lock.ReadsClock(); a.ClockGoesOn && (restored || suspended && clock == env.Monotonic) {
+	e := effects(action, s).Clock
+	if clock := s.Lock.ReadsClock(); a.ClockGoesOn && e.Suspends && e.Stops.Has(clock) {
 		return fmt.Errorf("%s stops the clock that the lock reads (%v), which is excluded (clock_goes_on)", action.Kind(), clock)
 	}
 	return nil
 }
 
-// outage is a fault that takes a node's server down.
-type outage struct {
-	node    int
-	loses   bool          // loses something that it had acknowledged
-	restart time.Duration // by its own wall clock; 0: at the end of the fault
-}
-
-func outageOf(action nemesis.Action, p nemesis.Persistence) (o outage, ok bool) {
-	switch a := action.(type) {
-	case *nemesis.Crash:
-		return outage{a.Node, p == nemesis.Nothing, a.RestartDelay}, true
-	case *nemesis.PowerLoss:
-		return outage{a.Node, p != nemesis.Always, a.RestartDelay}, true
-	case *nemesis.Shutdown:
-		return outage{a.Node, p == nemesis.Nothing, a.RestartDelay}, true
-	case *nemesis.OldSnapshot:
-		return outage{a.Node, true, 0}, true
-	case *nemesis.VMRestore:
-		return outage{a.Node, true, 0}, true
-	case *nemesis.Failover:
-		return outage{a.Node, true, 0}, true
-	}
-	return outage{}, false
-}
-
 // checkRestart returns an error if a node returns too early without something.
 func (a Assumptions) checkRestart(f *nemesis.Fault, s scenarios.Scenario, clocks clockErrors) error {
-	o, ok := outageOf(f.Action, s.Persistence)
-	if !ok || !o.loses || a.RestartDelay == 0 && !a.NothingForgotten {
+	o := effects(f.Action, s).Outage
+	if !o.Loses || a.RestartDelay == 0 && !a.NothingForgotten {
 		return nil
 	}
-	away, back := o.away(f, clocks[nemesis.Machine{Node: o.node}])
+	least, back := away(o, f, clocks[nemesis.Machine{Node: o.Node}])
 	switch {
 	case !back:
 		return nil
 	case a.NothingForgotten:
-		return fmt.Errorf("node %d returns without something that it had acknowledged, which is excluded (nothing_forgotten)", o.node)
-	case away < a.RestartDelay:
-		return fmt.Errorf("node %d can return after %v without something that it had acknowledged, sooner than %v (restart_delay)", o.node, away, a.RestartDelay)
+		return fmt.Errorf("node %d returns without something that it had acknowledged, which is excluded (nothing_forgotten)", o.Node)
+	case least < a.RestartDelay:
+		return fmt.Errorf("node %d can return after %v without something that it had acknowledged, sooner than %v (restart_delay)", o.Node, least, a.RestartDelay)
 	}
 	return nil
 }
 
 // away returns how long the node stays away at least, and whether it returns.
-func (o outage) away(f *nemesis.Fault, clock clockError) (least time.Duration, back bool) {
-	if o.restart > 0 {
-		left := max(o.restart-clock.step, 0)
+func away(o nemesis.Outage, f *nemesis.Fault, clock clockError) (least time.Duration, back bool) {
+	if o.RestartDelay > 0 {
+		left := max(o.RestartDelay-clock.step, 0)
 		return time.Duration(float64(left) / (1 + float64(clock.fast)/1e6)), true
 	}
 	if f.End == nil {
@@ -204,7 +172,7 @@ func (o outage) away(f *nemesis.Fault, clock clockError) (least time.Duration, b
 // checkAway returns an error if too many nodes are away when some fault begins, with the fault
 // of that number. A fault that begins or ends at a step may be active at any time.
 func (a Assumptions) checkAway(s scenarios.Scenario, number int) error {
-	if a.Away == nil || unreachable(&s.Plan[number], s).Len() == 0 {
+	if a.Away == nil || effects(s.Plan[number].Action, s).Away.Len() == 0 {
 		return nil
 	}
 	for i := range s.Plan[:number+1] {
@@ -212,7 +180,7 @@ func (a Assumptions) checkAway(s scenarios.Scenario, number int) error {
 		from, _ := period(&s.Plan[i])
 		for j := range s.Plan[:number+1] {
 			if start, end := period(&s.Plan[j]); start <= from && from <= end {
-				gone |= unreachable(&s.Plan[j], s)
+				gone |= effects(s.Plan[j].Action, s).Away
 			}
 		}
 		if gone.Len() > *a.Away {
@@ -232,34 +200,4 @@ func period(f *nemesis.Fault) (from, to time.Duration) {
 		return f.Start.At, nemesis.MaxDuration
 	}
 	return f.Start.At, f.Start.At + d
-}
-
-// unreachable returns the nodes that some client may not reach while a fault is active.
-func unreachable(f *nemesis.Fault, s scenarios.Scenario) (gone env.NodeSet) {
-	if o, ok := outageOf(f.Action, s.Persistence); ok {
-		return env.SetOf(o.node)
-	}
-	some := func(nodes []int) env.NodeSet { return env.SetOf(nemesis.Each(nodes, s.Nodes)...) }
-	switch a := f.Action.(type) {
-	case *nemesis.NodePause:
-		return env.SetOf(a.Node)
-	case *nemesis.SplitBrain:
-		return env.SetOf(a.Node)
-	case *nemesis.PeerPartition:
-		return env.SetOf(a.Minority(s.Nodes)...)
-	case *nemesis.NodeError:
-		return some(a.Nodes)
-	case *nemesis.Loss:
-		return some(a.Nodes)
-	case *nemesis.Reset:
-		return some(a.Nodes)
-	case *nemesis.Bandwidth:
-		return some(a.Nodes)
-	case nemesis.Traffic:
-		links, _ := a.Over(s.World())
-		for _, l := range links {
-			gone |= some(l.Nodes)
-		}
-	}
-	return gone
 }

@@ -63,7 +63,7 @@ func leaseAssumptions(s scenarios.Scenario) Assumptions {
 	share := s.Lock.DriftFactor + float64(fixedAllowance)/float64(ttl)
 	ppm := min(int64(share/(2-share)*1e6), stopped-1)
 	return Assumptions{
-		Without:       []nemesis.Kind{"evict", "clone", "split-brain"},
+		Without:       nemesis.KindsThat(nemesis.Evicts | nemesis.Clones | nemesis.SplitsMaster),
 		RestartDelay:  ttl,
 		ClockRatePPM:  &ppm,
 		NodeClockStep: new(time.Duration(0)),
@@ -82,7 +82,7 @@ func withOwnClock(a Assumptions, s scenarios.Scenario) Assumptions {
 		a.ClientClockStep = new(time.Duration(0))
 	}
 	if s.Lock.Tokens == "time" {
-		a = a.without("cancel")
+		a = a.without(nemesis.CancelsCall)
 	}
 	return a
 }
@@ -97,8 +97,7 @@ func withNoticeClock(a Assumptions, s scenarios.Scenario) Assumptions {
 // withoutPauses adds the assumptions under which a caller need not look at a clock.
 func withoutPauses(a Assumptions) Assumptions {
 	a.NoPauses = true
-	a = a.without("clock-jump", "clock-rate", "clock-slew", "clock-strobe", "clock-freeze")
-	return a
+	return a.without(nemesis.StepsClock | nemesis.WandersClock)
 }
 
 // withoutForgetting adds that nodes forget nothing.
@@ -107,9 +106,10 @@ func withoutForgetting(a Assumptions) Assumptions {
 	return a
 }
 
-// without adds kinds of faults that do not happen.
-func (a Assumptions) without(kinds ...nemesis.Kind) Assumptions {
-	a.Without = slices.Concat(a.Without, kinds)
+// without adds the kinds of faults that do one of these things: they do not happen.
+func (a Assumptions) without(do nemesis.Effect) Assumptions {
+	more := slices.DeleteFunc(nemesis.KindsThat(do), func(k nemesis.Kind) bool { return slices.Contains(a.Without, k) })
+	a.Without = slices.Concat(a.Without, more)
 	return a
 }
 
@@ -117,31 +117,26 @@ func (a Assumptions) without(kinds ...nemesis.Kind) Assumptions {
 // DEL leaves a key that its client does not know of, and that blocks others until it expires.
 // If the copy of a DEL arrives before the original, that finds nothing to delete, and the
 // release reports that the lock was no longer held.
-func withoutDuplicates(a Assumptions) Assumptions { return a.without("duplicate") }
+func withoutDuplicates(a Assumptions) Assumptions { return a.without(nemesis.Duplicates) }
 
 // uniqueTokens are the assumptions under which no token repeats. With a repeated token (a
 // time, or one that a clone draws too) an attempt can delete the keys of a hold.
 func uniqueTokens(s scenarios.Scenario) Assumptions {
 	if s.Lock.Tokens != "time" {
-		return Assumptions{Without: []nemesis.Kind{"clone"}}
+		return Assumptions{}.without(nemesis.Clones)
 	}
 	return withOwnClock(Assumptions{ClockRatePPM: leaseAssumptions(s).ClockRatePPM}, s)
 }
 
 // independentDelays adds that clients do not draw the same random numbers. Otherwise they wait
 // for the same time after a collision, and collide for ever.
-func independentDelays(a Assumptions) Assumptions {
-	if slices.Contains(a.Without, nemesis.Kind("clone")) {
-		return a
-	}
-	return a.without("clone")
-}
+func independentDelays(a Assumptions) Assumptions { return a.without(nemesis.Clones) }
 
 func redlockTerms(s scenarios.Scenario) Terms {
 	excludes := withOwnClock(leaseAssumptions(s), s)
 	if s.Lock.Quarantine >= s.LongestTTL() { // the quarantine relies on the run id, which a restored machine keeps
 		excludes.RestartDelay = 0
-		excludes = excludes.without("vm-restore")
+		excludes = excludes.without(nemesis.KeepsRunID)
 	}
 	tokens := uniqueTokens(s)
 	progress := independentDelays(tokens)
@@ -200,8 +195,8 @@ func effectAssumptions(s scenarios.Scenario, t Terms) (Assumptions, bool) {
 // other's entries. So nothing is promised with clones. An entry is deleted by its revision, which a new
 // leader that has lost changes issues again: then a release deletes the entry of another hold.
 func storeTerms(s scenarios.Scenario, excludes Assumptions) Terms {
-	tokens := Assumptions{Without: []nemesis.Kind{"clone"}}
-	excludes = excludes.without(tokens.Without...)
+	tokens := Assumptions{}.without(nemesis.Clones)
+	excludes = excludes.without(nemesis.Clones)
 	progress := tokens
 	progress.FaultsEnd = true
 	excludes = excludes.withoutFailover(s)
@@ -220,7 +215,7 @@ func (a Assumptions) withoutFailover(s scenarios.Scenario) Assumptions {
 	if s.Store == nil || !s.Store.Forgets() {
 		return a
 	}
-	return a.without("crash", "power-loss", "shutdown", "failover", "old-snapshot", "node-pause", "vm-restore")
+	return a.without(nemesis.TakesDown | nemesis.StopsNode)
 }
 
 func rowTerms(s scenarios.Scenario) Terms {
@@ -243,10 +238,7 @@ func sessionTerms(s scenarios.Scenario) Terms {
 // A deadline is behind the change of the record by a round trip, the retry period and the validity. If
 // that is more than the TTL, nothing is promised even then.
 func kubernetesTerms(s scenarios.Scenario) Terms {
-	a := Assumptions{NoPauses: true, ClockGoesOn: true, Without: []nemesis.Kind{
-		"crash", "power-loss", "shutdown", "failover", "old-snapshot", "vm-restore", "node-pause", "node-error", "split-brain",
-		"partition", "split", "peer-partition", "latency", "loss", "reset", "bandwidth", "clock-freeze",
-	}}
+	a := Assumptions{NoPauses: true, ClockGoesOn: true}.without(unavailable | nemesis.ReturnsErrors | nemesis.Delays | nemesis.Narrows | nemesis.FreezesWall)
 	t := storeTerms(s, withOwnClock(a, s))
 	t[checker.Contract] = t[checker.Lease]
 	spare := s.Lock.TTL - Validity(s.Lock) - s.Lock.Heartbeat - RoundTrip(s)
@@ -267,6 +259,9 @@ func kubernetesTerms(s scenarios.Scenario) Terms {
 	return t
 }
 
+// unavailable is what ends connections to a store, or takes the lead from a node.
+const unavailable = nemesis.TakesDown | nemesis.StopsNode | nemesis.SplitsMaster | nemesis.CutsLinks | nemesis.CutsPeers | nemesis.Loses | nemesis.Resets
+
 // advisoryTerms are those of a lock that belongs to a connection to the leader. Its holder has no
 // deadline, so it excludes others only while nothing ends connections or takes the lead from a node.
 // Who does not reach the leader does not get the lock. A holder that stands still for ever keeps its
@@ -282,11 +277,8 @@ func advisoryTerms(s scenarios.Scenario) Terms {
 // connectionTerms are those of a lock that belongs to a connection, but for what a holder that stands still
 // does to others.
 func connectionTerms(s scenarios.Scenario) Terms {
-	t := storeTerms(s, Assumptions{Without: []nemesis.Kind{
-		"crash", "power-loss", "shutdown", "failover", "old-snapshot", "vm-restore", "node-pause", "split-brain",
-		"partition", "split", "peer-partition", "reset", "loss", "suspend", "snapshot",
-	}})
-	t[checker.DeadlockFreedom] = t[checker.DeadlockFreedom].without("partition", "split")
+	t := storeTerms(s, Assumptions{}.without(unavailable|nemesis.StopsMachine))
+	t[checker.DeadlockFreedom] = t[checker.DeadlockFreedom].without(nemesis.CutsLinks)
 	delete(t, checker.Fence)
 	delete(t, checker.FaultTolerance)
 	return t
@@ -315,7 +307,7 @@ func OfExternal(s scenarios.Scenario, endless bool) Terms {
 	excludes := leaseAssumptions(s).withoutFailover(s)
 	excludes.ClockRatePPM = new(int64(0))
 	careless := withoutPauses(excludes)
-	updates := careless.without("guard-latency")
+	updates := careless.without(nemesis.DelaysAccess)
 	t := Terms{
 		checker.Lease:           excludes,
 		checker.Section:         careless,

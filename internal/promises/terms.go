@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -72,7 +73,7 @@ func Load(path string) (func(scenarios.Scenario) Terms, error) {
 		return nil, err
 	}
 	defer func() { _ = opened.Close() }()
-	text, err := scenarios.ReadText(opened)
+	text, err := form.ReadText(opened)
 	if err != nil {
 		return nil, err
 	}
@@ -85,11 +86,11 @@ func Load(path string) (func(scenarios.Scenario) Terms, error) {
 
 func parseTerms(text []byte) (func(scenarios.Scenario) Terms, error) {
 	var f termsFile
-	if err := scenarios.Decode(text, "set of assumptions", &f); err != nil {
+	if err := form.Decode(text, "set of assumptions", &f); err != nil {
 		return nil, err
 	}
 	if err := f.validate(); err != nil {
-		return nil, scenarios.Locate(text, err)
+		return nil, form.Locate(text, err)
 	}
 	if f.Properties == nil {
 		return Under(f.Assumptions), nil
@@ -109,7 +110,7 @@ func (f termsFile) validate() error {
 	}
 	for _, p := range checker.Properties() {
 		if err := f.Properties[p].Validate(); err != nil {
-			return nemesis.InField("properties", nemesis.InField(string(p), err))
+			return form.In("properties", form.In(string(p), err))
 		}
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -63,17 +62,11 @@ func (s *sampler) run(ctx context.Context, m *move) (particle, error) {
 
 // played makes a run with the random numbers of a move. Without an observer all properties are judged.
 func played(ctx context.Context, e runner.Experiment, m *move, watch *observer) (runner.Result, error) {
-	e = e.WithOpener(func(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
-		return sim.OpenDrawn(ctx, setting, seed, sink, m)
-	})
+	e = e.WithDriver(m)
 	if watch != nil {
 		e = e.WithJudge(func(history.Header) runner.Judge { return watch })
 	}
-	r, err := e.Run(ctx, seed, nil)
-	if err == nil && r.Interrupted {
-		err = context.Cause(ctx)
-	}
-	return r, err
+	return e.RunWhole(ctx, seed)
 }
 
 // result repeats the run of a tape.

@@ -3,15 +3,15 @@ package rare
 import (
 	"math/bits"
 
-	"github.com/lockstorm/lockstorm/internal/sim"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // tape is the random numbers of a run, by their streams. Numbers that are not on it have not been
 // drawn.
-type tape map[sim.Stream][]uint64
+type tape map[uint64][]uint64
 
-// move is a drawer that plays a tape, changed by a step of the kernel, and records what was drawn. The
+// move is a driver that plays a tape, changed by a step of the kernel, and records what was drawn. The
 // first run of a particle plays an empty tape.
 type move struct {
 	from   tape
@@ -51,8 +51,16 @@ func (k kernel) moved(from tape, seed uint64) (m *move, reach int) {
 	}, reach
 }
 
-// Draw implements [sim.Drawer].
-func (m *move) Draw(_ *sim.World, s sim.Stream, n int, _ uint64) uint64 {
+// Choose implements [choice.Driver].
+func (m *move) Choose(_ choice.World, at choice.Point, _ uint64) uint64 {
+	if at.Kind == choice.Next {
+		return 0
+	}
+	return m.draw(at.Stream, at.Number-1)
+}
+
+// draw draws number n, from 0, of a stream.
+func (m *move) draw(s uint64, n int) uint64 {
 	drawn := m.to[s]
 	if n < len(drawn) { // by a client that is cloned
 		return drawn[n]
@@ -68,21 +76,21 @@ type worldNumbers struct {
 	drawn int
 }
 
-const worldStream sim.Stream = 1 << 63
+const worldStream = 1 << 63
 
 // Uint64 implements [math/rand/v2.Source].
 func (n *worldNumbers) Uint64() uint64 {
 	n.drawn++
-	return n.Draw(nil, worldStream, n.drawn-1, 0)
+	return n.draw(worldStream, n.drawn-1)
 }
 
-func (m *move) next(s sim.Stream, n int) uint64 {
-	fresh := nemesis.Mix(m.seed, 1, uint64(s), uint64(n))
+func (m *move) next(s uint64, n int) uint64 {
+	fresh := nemesis.Mix(m.seed, 1, s, uint64(n))
 	old := m.from[s]
 	if n >= len(old) {
 		return fresh
 	}
-	if nemesis.Mix(m.seed, 2, uint64(s), uint64(n)) > m.chance {
+	if nemesis.Mix(m.seed, 2, s, uint64(n)) > m.chance {
 		return old[n]
 	}
 	return near(old[n], m.reach, fresh)

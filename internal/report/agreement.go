@@ -30,7 +30,7 @@ type Agreement struct {
 // ComparedRow is a row on all sides.
 type ComparedRow struct {
 	Topic string
-	scenarios.Row
+	scenarios.File
 	Cells []Cell // by side
 }
 
@@ -69,7 +69,7 @@ func Agree(topics []scenarios.Topic, sides []Side, known []scenarios.Difference)
 	of := map[scenarios.Difference]bool{} // existing differences, without reasons
 	for _, t := range topics {
 		for _, r := range t.Rows {
-			row := ComparedRow{Topic: t.Name, Row: r}
+			row := ComparedRow{Topic: t.Name, File: r}
 			for i, s := range sides {
 				c := s.cell(r.Scenario)
 				if i > 0 {

@@ -109,22 +109,6 @@ func (a *Aggregate) interval(f checker.NamedFigure) (low, high float64, known bo
 	return 0, 0, false
 }
 
-// Share returns a measurement that is a share, such as availability, and its 95 % interval if the
-// runs are enough for one.
-func (a *Aggregate) Share(name string) (value, low, high float64, known bool) {
-	for i := range a.squares {
-		if shares[i].name != name {
-			continue
-		}
-		part, whole := shares[i].of(a.all)
-		if whole > 0 {
-			value = float64(part) / float64(whole)
-		}
-		low, high, known = a.squares[i].interval(a.runs, part, whole)
-	}
-	return value, low, high, known
-}
-
 // aggregation says how one figure of many runs is computed.
 type aggregation struct {
 	name string // in JSON

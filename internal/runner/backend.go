@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -48,11 +49,8 @@ type Backend struct {
 
 	Open OpenFunc
 
-	// Branching opens worlds whose runs take a course. nil: its runs cannot branch.
-	Branching func(Course) OpenFunc
-
-	// Hooked opens worlds whose runs take a course but for what hooks change. It is nil if Branching is.
-	Hooked func(Course, Hooks) OpenFunc
+	// Drivable says that runs can take a course: its worlds are [Driven].
+	Drivable bool
 
 	// Versions returns the versions of what its runs use besides this program. It may be
 	// nil.
@@ -139,9 +137,14 @@ type World interface {
 	Close() error
 }
 
-// Counter is a [World] that counts what happens in it, the same on every machine.
-type Counter interface {
-	// Events returns the number of events so far.
+// Driven is a [World] in which a driver can make the choices, in place of the seed.
+type Driven interface {
+	World
+
+	// Drive has to be called before Run.
+	Drive(choice.Grain, choice.Driver)
+
+	// Events returns the number of events so far, the same on every machine.
 	Events() int
 }
 

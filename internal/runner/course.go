@@ -1,14 +1,13 @@
 package runner
 
 import (
-	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/internal/choice"
 )
 
 // Branch is an event of a run from which on it goes another way than its seed says: every random
@@ -16,98 +15,6 @@ import (
 type Branch struct {
 	Event int    `json:"event"` // the number of events before it
 	Seed  uint64 `json:"seed"`
-}
-
-// Message is a message of a run: number Nth, from 1, of one direction of the link between a client and
-// a node.
-type Message struct {
-	Client int               `json:"client"`
-	Node   int               `json:"node"`
-	Way    nemesis.Direction `json:"way"`
-	Nth    int               `json:"nth"`
-}
-
-// String prints as in "request 3 of client 1 to node 2".
-func (m Message) String() string {
-	if m.Way == nemesis.Replies {
-		return fmt.Sprintf("reply %d of node %d to client %d", m.Nth, m.Node, m.Client)
-	}
-	return fmt.Sprintf("request %d of client %d to node %d", m.Nth, m.Client, m.Node)
-}
-
-// Hooks see what is random in a run, and can change it. Each may be nil.
-type Hooks struct {
-	// Message is called for each message when it is sent, with the number of events before it. If redraw is
-	// true, its latency is drawn anew, from the seed.
-	Message func(m Message, event int) (seed uint64, redraw bool)
-
-	// Deviation is called for each turn that a run with choices takes.
-	Deviation func(Deviation)
-}
-
-// Deviation is a turn of a run, with what is chosen there.
-type Deviation struct {
-	Turn
-	Kind ChoiceKind
-	Ways int // at the point
-	At   history.Time
-
-	Message Message // whose latency it is; the zero value: a call of the guarded resource
-	Client  int     // that draws the number; 0: Source does
-	Source  string  // such as "commits of the store"
-	Number  int     // from 1: of those that are drawn so
-	Node    int     // that keeps the changes
-	First   string  // the event that comes first, in words
-}
-
-// ChoiceKind is what is chosen at a point of a run.
-type ChoiceKind string
-
-// The kinds.
-const (
-	ChosenLatency ChoiceKind = "latency"
-	ChosenNumber  ChoiceKind = "number"
-	ChosenOrder   ChoiceKind = "order"   // of simultaneous events
-	ChosenChanges ChoiceKind = "changes" // that a node keeps
-)
-
-// String prints as in "request 3 of client 1 to node 2 takes the longest time".
-func (d Deviation) String() string {
-	switch d.Kind {
-	case ChosenLatency:
-		what := "a message of the guarded resource"
-		if d.Message != (Message{}) {
-			what = d.Message.String()
-		}
-		return what + " takes " + rank(d.Way+1, d.Ways, "shortest", "longest", "time")
-	case ChosenNumber: // way 0 is a random one
-		value := rank(d.Way, d.Ways-1, "smallest", "largest", "value")
-		if d.Client == 0 {
-			return fmt.Sprintf("number %d of the %s is %s", d.Number, d.Source, value)
-		}
-		return fmt.Sprintf("client %d draws %s, as its number %d", d.Client, value, d.Number)
-	case ChosenChanges: // likewise
-		switch lost := d.Ways - 1 - d.Way; lost {
-		case 0:
-			return fmt.Sprintf("node %d loses no change", d.Node)
-		case 1:
-			return fmt.Sprintf("node %d loses its last change", d.Node)
-		default:
-			return fmt.Sprintf("node %d loses its last %d changes", d.Node, lost)
-		}
-	}
-	return fmt.Sprintf("at %v, %s comes first, of %d events", d.At.Sub(0), d.First, d.Ways)
-}
-
-// rank names the k-th of n values.
-func rank(k, n int, first, last, value string) string {
-	switch k {
-	case 1:
-		return "the " + first + " " + value
-	case n:
-		return "the " + last + " " + value
-	}
-	return fmt.Sprintf("%s %d of %d", value, k, n)
 }
 
 // Course is how a run departs from what its seed says. The zero value: it does not.
@@ -126,10 +33,8 @@ func (c Course) Straight() bool { return c.Choices == nil && len(c.Branches) == 
 // makes them: every message has one of a few latencies, and simultaneous events have an order. Way 0
 // is taken, but for the turns.
 type Choices struct {
-	Latencies  int    `json:"latencies"`             // of a message, evenly spaced over its range
-	Draws      int    `json:"draws"`                 // values of each number, beside a random one
-	EveryOrder bool   `json:"every_order,omitempty"` // of the events of one instant, also of different machines
-	Turns      []Turn `json:"turns,omitempty"`       // in the order of their points
+	choice.Grain
+	Turns []Turn `json:"turns,omitempty"` // in the order of their points
 }
 
 // Turn is a point, from 0, at which another way than the first is taken.
@@ -138,21 +43,88 @@ type Turn struct {
 	Way   int `json:"way"`
 }
 
-// WithCourse returns the experiment with runs that take a course. Its backend must be able to branch:
-// see [Backend.Branching].
+// WithCourse returns the experiment with runs that take a course. Its backend must be [Backend.Drivable].
 func (e Experiment) WithCourse(c Course) Experiment {
 	e.course = c
 	return e
 }
 
-// Deviations repeats a run with choices, and lists its turns.
-func (e Experiment) Deviations(ctx context.Context, seed uint64) (all []Deviation, err error) {
-	if e.course.Choices == nil || len(e.course.Choices.Turns) == 0 {
-		return nil, nil
+// WithDriver returns the experiment with a driver that makes the choices of its next run, as fine as those of
+// its course.
+func (e Experiment) WithDriver(d choice.Driver) Experiment {
+	e.driver = d
+	return e
+}
+
+// drive lets the driver of a run, or of its course, make the choices in a world. It returns the latter.
+func (e Experiment) drive(w World) (*follower, error) {
+	if e.driver == nil && e.course.Straight() {
+		return new(follower), nil
 	}
-	e = e.WithOpener(e.backend.Hooked(e.course, Hooks{Deviation: func(d Deviation) { all = append(all, d) }}))
-	_, err = e.Run(ctx, seed, nil)
-	return all, err
+	f := e.course.follower()
+	driven, ok := w.(Driven)
+	if !ok {
+		return f, fmt.Errorf("runs on the %s backend cannot take a course", e.backend.Name)
+	}
+	grain := choice.Grain{}
+	if e.course.Choices != nil {
+		grain = e.course.Choices.Grain
+	}
+	if e.driver != nil {
+		driven.Drive(grain, e.driver)
+	} else {
+		driven.Drive(grain, f)
+	}
+	return f, nil
+}
+
+// follower is the driver of a run that takes a course.
+type follower struct {
+	turns    []Turn   // not reached yet
+	branches []Branch // not reached yet
+	branched bool
+	now      Branch // the last that was reached
+
+	drawn map[uint64]int // the numbers of each stream that were drawn
+	first map[uint64]int // those before the branch
+
+	deviations []string // the turns that were taken
+}
+
+// Driver returns the driver of a run that takes the course.
+func (c Course) Driver() choice.Driver { return c.follower() }
+
+func (c Course) follower() *follower {
+	f := &follower{branches: c.Branches, drawn: map[uint64]int{}}
+	if c.Choices != nil {
+		f.turns = c.Choices.Turns
+	}
+	return f
+}
+
+// Choose implements [choice.Driver]. Where points have few ways, a branch begins between two events. A clone
+// may draw a number that its original drew before the branch, so a number is new only if nobody has drawn it
+// before.
+func (f *follower) Choose(w choice.World, at choice.Point, n uint64) uint64 {
+	for (n == 0 || at.Kind == choice.Next) && len(f.branches) > 0 && w.Events() >= f.branches[0].Event {
+		f.now, f.branches, f.branched, f.first = f.branches[0], f.branches[1:], true, maps.Clone(f.drawn)
+	}
+	branched := f.branched
+	switch {
+	case at.Kind == choice.Next:
+		return 0
+	case n == 0:
+		f.drawn[at.Stream] = max(f.drawn[at.Stream], at.Number)
+		branched = branched && at.Number > f.first[at.Stream]
+	case !branched && len(f.turns) > 0 && f.turns[0].Point == at.Index:
+		way := min(uint64(f.turns[0].Way), n-1)
+		f.turns, f.deviations = f.turns[1:], append(f.deviations, at.Text(w, way, n))
+		return way
+	}
+	if branched {
+		return choice.Drawn(f.now.Seed, at, n)
+	}
+	return at.Own
 }
 
 // choicesText writes choices as in "l2d2-17-1+40-1"; an o after the numbers stands for every order.
@@ -179,7 +151,7 @@ func parseChoices(text string) (*Choices, error) {
 	if parts == nil {
 		return nil, wrong
 	}
-	c := &Choices{EveryOrder: parts[3] != ""}
+	c := &Choices{Grain: choice.Grain{EveryOrder: parts[3] != ""}}
 	c.Latencies, _ = strconv.Atoi(parts[1])
 	c.Draws, _ = strconv.Atoi(parts[2])
 	switch {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -27,7 +29,7 @@ type Experiment struct {
 	generator *nemesis.Generator
 	header    history.Header // but for the seed
 	course    Course         // that its runs take
-	open      OpenFunc       // in place of the backend's; nil: see Opener
+	driver    choice.Driver  // of its next run, in place of that of the course; may be nil
 	judge     JudgeFunc      // of its runs, in place of the checker of all properties; may be nil
 	watcher   Watcher        // nil: nobody watches
 }
@@ -131,24 +133,6 @@ func (e Experiment) WithEventLimit(events int) Experiment {
 	return e
 }
 
-// WithOpener returns the experiment with worlds that open opens. They have to be like those of its
-// backend. If it has a course, open has to take it: see [Experiment.Opener].
-func (e Experiment) WithOpener(open OpenFunc) Experiment {
-	e.open = open
-	return e
-}
-
-// Opener returns what opens the world of a run, with its course.
-func (e Experiment) Opener() OpenFunc {
-	switch {
-	case e.open != nil:
-		return e.open
-	case !e.course.Straight():
-		return e.backend.Branching(e.course)
-	}
-	return e.backend.Open
-}
-
 // Judge decides on the history of a run while it is recorded. A [checker.Checker] is one.
 type Judge interface {
 	history.Sink
@@ -206,7 +190,7 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	drawn := e.draw(seed)
 	setting := e.world
 	setting.Plan = slices.Concat(setting.Plan, drawn)
-	world, err := e.Opener()(ctx, setting, seed, sink)
+	world, err := e.backend.Open(ctx, setting, seed, sink)
 	if err != nil {
 		return Result{}, &worldError{err}
 	}
@@ -222,6 +206,15 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	return result, cmp.Or(err, selfContradiction(judge))
 }
 
+// RunWhole is Run without a sink for the history. It is an error if ctx ends before the run does.
+func (e Experiment) RunWhole(ctx context.Context, seed uint64) (Result, error) {
+	r, err := e.Run(ctx, seed, nil)
+	if err == nil && r.Interrupted {
+		err = context.Cause(ctx)
+	}
+	return r, err
+}
+
 // selfContradiction returns an error if a run's own history cannot be true. That is a
 // defect of the harness and says nothing about the lock. A history that is too large to
 // check is not an error: its report has unknown verdicts.
@@ -235,18 +228,22 @@ func selfContradiction(j Judge) error {
 
 // runClients runs the clients in the world.
 func (e Experiment) runClients(ctx context.Context, world World) (result Result, err error) {
-	if e.backend.ClientProcesses {
+	follower, err := e.drive(world)
+	switch {
+	case err != nil:
+	case e.backend.ClientProcesses:
 		err = e.runProcesses(ctx, world)
-	} else {
+	default:
 		err = e.runTasks(ctx, world)
 	}
 	if endedBy(ctx, err) {
 		result.Interrupted, err = true, nil
 	}
+	result.Deviations = follower.deviations
 	if hash, exact := world.Trace(); exact {
 		result.TraceHash = hash
 	}
-	if counts, ok := world.(Counter); ok {
+	if counts, ok := world.(Driven); ok {
 		result.Events = counts.Events()
 	}
 	result.SchedulingLag = world.SchedulingLag()
@@ -300,6 +297,9 @@ type Result struct {
 	Backend  string
 	Seed     uint64
 	Course   Course // that the run took
+
+	// Deviations are the turns of the course in words, as in "node 2 loses its last change".
+	Deviations []string
 
 	// Report has the verdicts on the history.
 	Report checker.Report
@@ -399,7 +399,7 @@ func generatorOn(b Backend, s scenarios.Scenario) (*nemesis.Generator, error) {
 	}
 	g, err := s.Generate.Only(s.World(), b.Ability)
 	var wrong *nemesis.FieldError
-	if errors.As(nemesis.InField("generate", err), &wrong) {
+	if errors.As(form.In("generate", err), &wrong) {
 		return nil, &UnfitError{wrong.Path, wrong.Err}
 	}
 	return &g, err

@@ -102,16 +102,15 @@ func PrepareExternal(b Backend, s scenarios.Scenario, lock External) (Experiment
 // cannot be changed; it draws random numbers and names keys itself; and some of its steps
 // are unknown.
 func UnsupportedFault(f nemesis.Fault) error {
-	if changesClientClock(f.Action) {
+	e := f.Action.Effects(nemesis.Setting{})
+	if e.Clock.Machine.Client != 0 {
 		return fmt.Errorf("a lock that is not of this program reads the clock of the machine, which %s of a client cannot change", f.Action.Kind())
 	}
-	switch a := f.Action.(type) {
-	case *nemesis.Clone:
+	switch {
+	case e.Does.Any(nemesis.Clones):
 		return errors.New("a lock that is not of this program draws its random numbers by itself, which no clone can share")
-	case *nemesis.Evict:
-		if a.Resource != "" {
-			return fmt.Errorf("a lock that is not of this program names its keys by itself: no evict knows which is that of %s", a.Resource)
-		}
+	case nemesis.Plan{f}.AsksFor(nemesis.OneKeyFeature):
+		return fmt.Errorf("a lock that is not of this program names its keys by itself: no %s knows which one to take", f.Action.Kind())
 	}
 	for _, m := range []*nemesis.Trigger{&f.Start, f.End} {
 		if m == nil || m.Step == "" {
@@ -122,15 +121,6 @@ func UnsupportedFault(f nemesis.Fault) error {
 		}
 	}
 	return nil
-}
-
-// changesClientClock reports whether a fault changes a clock of a client.
-func changesClientClock(a nemesis.Action) bool {
-	switch a.(type) {
-	case *nemesis.Suspend, *nemesis.Snapshot:
-		return true
-	}
-	return nemesis.Plan{{Action: a}}.AsksFor(nemesis.ClientClockFeature)
 }
 
 // kind returns the lock kind of an external lock. Its parameters are not interpreted.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/rivals"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -212,9 +213,9 @@ func (k lockKind) configured(s scenarios.Scenario) (config, error) {
 	}
 	c := k.config(s.Lock)
 	if err := c.Validate(); err != nil || k.inStore() {
-		return c, nemesis.InField("lock", err)
+		return c, form.In("lock", err)
 	}
-	return c, nemesis.InField("lock", k.quorum(s.Lock).Validate(s.Nodes))
+	return c, form.In("lock", k.quorum(s.Lock).Validate(s.Nodes))
 }
 
 // inStore reports whether the lock is kept in a store, not on the nodes.

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
@@ -70,7 +71,9 @@ func explored(t *rapid.T, r runner.Replay) runner.Replay {
 			At:     time.Duration(rapid.OneOf(rapid.Just[int64](-1), rapid.Int64Range(0, 1e12)).Draw(t, "at")),
 		}
 	}), 0, 3).Draw(t, "faults")
-	r.Choices = &runner.Choices{Latencies: rapid.IntRange(1, 9).Draw(t, "latencies"), Draws: rapid.IntRange(0, 9).Draw(t, "draws"), EveryOrder: rapid.Bool().Draw(t, "order")}
+	r.Choices = &runner.Choices{Grain: choice.Grain{
+		Latencies: rapid.IntRange(1, 9).Draw(t, "latencies"), Draws: rapid.IntRange(0, 9).Draw(t, "draws"), EveryOrder: rapid.Bool().Draw(t, "order"),
+	}}
 	point := 0
 	for range rapid.IntRange(0, 3).Draw(t, "turns") {
 		point += rapid.IntRange(1, 50).Draw(t, "further")

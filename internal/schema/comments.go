@@ -69,6 +69,9 @@ func (c *comments) readType(pkg string, s *ast.TypeSpec, group *ast.CommentGroup
 			for _, n := range f.Names {
 				c.text[name+"."+n.Name] = said(f.Doc, f.Comment)
 			}
+			if embedded, ok := f.Type.(*ast.Ident); ok && f.Names == nil {
+				c.text[name+"."+embedded.Name] = said(f.Doc, f.Comment)
+			}
 		}
 	}
 }

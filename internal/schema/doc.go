@@ -5,6 +5,6 @@
 //
 //	make bless
 //
-// The package does not check values. A test holds the schema and the reader to accepting the same
+// Package form reads the tables and checks values. A test holds the schema and the reader to accepting the same
 // files.
 package schema

@@ -3,7 +3,6 @@ package schema
 import (
 	"context"
 	"fmt"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/program"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/testkit"
@@ -23,31 +23,106 @@ import (
 
 const historyFile = root + "/docs/history-format.md"
 
-// The page of the history format has the tables of its types, the verdicts of its own example, and
-// the errors for mistakes in it.
+// The page of the history format has the verdicts of its own example, and the errors for mistakes in
+// it.
 func TestHistoryPageIsCurrent(t *testing.T) {
-	page, err := os.ReadFile(historyFile)
-	if err != nil {
-		t.Fatal(err)
+	page := pageAt(t, historyFile)
+	text := historyExample(t, page)
+	made, names, err := (&Format{}).Page(page, map[string]string{"verdicts": verdicts(t, text), "errors": historyMistakes(t, text)})
+	if err != nil || len(names) != 2 {
+		t.Fatal(names, err)
 	}
-	blocks, err := HistoryTables(root)
-	if err != nil {
-		t.Fatal(err)
+	testkit.GoldenFile(t, historyFile, made, "An error for a history is now another.")
+}
+
+// The tables of the page have every field, kind and outcome, in their order.
+func TestHistoryPageIsComplete(t *testing.T) {
+	page := pageAt(t, historyFile)
+	var kinds, outcomes []string
+	for k := history.Kind(1); !strings.HasPrefix(k.String(), "Kind("); k++ {
+		kinds = append(kinds, k.String())
 	}
-	text := historyExample(t, string(page))
-	blocks["verdicts"] = verdicts(t, text)
-	blocks["errors"] = historyMistakes(t, text)
-	made, names, err := (&Format{}).Page(string(page), blocks)
-	if err != nil {
-		t.Fatal(err)
+	for o := history.Outcome(1); !strings.HasPrefix(o.String(), "Outcome("); o++ {
+		outcomes = append(outcomes, o.String())
 	}
-	for name := range blocks {
-		if !slices.Contains(names, name) {
-			t.Errorf("the page has no place for %s", name)
+	for heading, want := range map[string][]string{
+		"## The header":           fieldsOf[history.Header](),
+		"### bounds":              fieldsOf[history.Bounds](),
+		"## Events":               fieldsOf[history.Event](),
+		"### outcomes":            outcomes,
+		"### The kinds of events": kinds,
+	} {
+		if got := firstCells(t, page, heading); !slices.Equal(got, want) {
+			t.Errorf("%s: the page has %v, want %v", heading, got, want)
 		}
 	}
-	testkit.GoldenFile(t, historyFile, made, "A field of a history, a kind of event or a comment is now another.")
 }
+
+// The tables of the page on programs have every message from them and every field.
+func TestProgramPageIsComplete(t *testing.T) {
+	const fields = "| field | value | in | meaning |"
+	to, from, _ := strings.Cut(pageAt(t, root+"/docs/other-languages.md"), "### From the program\n")
+	if got, want := firstCells(t, to, fields), fieldsOf[program.ToProgram](); !slices.Equal(got, want) {
+		t.Errorf("the page has the fields %v, want %v", got, want)
+	}
+	if got, want := firstCells(t, from, fields), fieldsOf[program.FromProgram](); !slices.Equal(got, want) {
+		t.Errorf("the page has the fields %v, want %v", got, want)
+	}
+	var messages []string
+	for _, m := range program.Types() {
+		messages = append(messages, string(m))
+	}
+	if got := firstCells(t, from, "| type | meaning |"); !slices.Equal(got, messages) {
+		t.Errorf("the page has the messages %v, want %v", got, messages)
+	}
+}
+
+// fieldsOf returns the names of a type's fields in JSON.
+func fieldsOf[T any]() (names []string) {
+	t := reflect.TypeFor[T]()
+	for i := range t.NumField() {
+		names = append(names, inJSON(t.Field(i)))
+	}
+	return names
+}
+
+func inJSON(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+// tableBelow returns the lines of the first table below a heading, or of which that is the head.
+func tableBelow(t *testing.T, page, heading string) []string {
+	t.Helper()
+	_, below, found := strings.Cut(page, heading+"\n")
+	_, below, table := strings.Cut(below, "|---|")
+	if !found || !table {
+		t.Fatalf("the page has no table below %q", heading)
+	}
+	below, _, _ = strings.Cut(below, "\n\n")
+	return strings.Split(strings.TrimSpace(below), "\n")[1:]
+}
+
+// quotedWord is a word in code in a page.
+var quotedWord = regexp.MustCompile("`([a-z_-]+)`")
+
+func wordsIn(cell string) (words []string) {
+	for _, m := range quotedWord.FindAllStringSubmatch(cell, -1) {
+		words = append(words, m[1])
+	}
+	return words
+}
+
+// firstCells returns the words in the first cells of a table.
+func firstCells(t *testing.T, page, heading string) (words []string) {
+	t.Helper()
+	for _, line := range tableBelow(t, page, heading) {
+		words = append(words, wordsIn(strings.Split(line, " | ")[0])...)
+	}
+	return words
+}
+
+func code(text string) string { return "`" + text + "`" }
 
 func historyExample(t *testing.T, page string) string {
 	t.Helper()
@@ -110,19 +185,14 @@ func historyMistakes(t *testing.T, text string) string {
 	return b.String()
 }
 
-// Law: an event bears no field but those that the comment of its kind names; so the page
-// names them.
+// Law: an event bears no field but those that the page names for its kind.
 func TestKindsNameTheFieldsThatRunsWrite(t *testing.T) {
-	c, err := readComments(root, "history")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &wrote{named: map[history.Kind][]string{}, beyond: map[string]bool{}, met: map[history.Kind]bool{}}
-	for i, comment := 0, ""; i < len(c.values["history.Kind"]); i++ {
-		if text := c.values["history.Kind"][i].text; text != "" {
-			comment = text
+	w := &wrote{named: map[string][]string{}, beyond: map[string]bool{}, met: map[string]bool{}}
+	for _, line := range tableBelow(t, pageAt(t, historyFile), "### The kinds of events") {
+		cells := strings.Split(line, " | ")
+		for _, kind := range wordsIn(cells[0]) {
+			w.named[kind] = wordsIn(cells[len(cells)-1])
 		}
-		w.named[history.Kind(i+1)] = fieldNames(event).FindAllString(comment, -1)
 	}
 	b := simulated.Backend()
 	for _, s := range manyScenarios() {
@@ -138,7 +208,7 @@ func TestKindsNameTheFieldsThatRunsWrite(t *testing.T) {
 		t.Error(what)
 	}
 	for kind := range w.named {
-		if !w.met[kind] && kind != history.EntriesSeen { // only the watch of a real store writes those
+		if !w.met[kind] && kind != history.EntriesSeen.String() { // only the watch of a real store writes those
 			t.Errorf("no run has a %s", kind)
 		}
 	}
@@ -161,19 +231,19 @@ func manyScenarios() []scenarios.Scenario {
 
 // wrote is a sink that looks for fields that are not named.
 type wrote struct {
-	named  map[history.Kind][]string
+	named  map[string][]string
 	beyond map[string]bool
-	met    map[history.Kind]bool
+	met    map[string]bool
 }
 
 func (w *wrote) Record(e *history.Event) {
-	w.met[e.Kind] = true
+	kind := e.Kind.String()
+	w.met[kind] = true
 	v := reflect.ValueOf(*e)
 	for i := range v.NumField() {
-		name := event.Field(i).Name
-		if v.Field(i).IsZero() || slices.Contains([]string{"Time", "Kind", "Fault"}, name) || slices.Contains(w.named[e.Kind], name) {
-			continue
+		name := inJSON(v.Type().Field(i))
+		if !v.Field(i).IsZero() && !slices.Contains([]string{"t", "kind", "fault"}, name) && !slices.Contains(w.named[kind], name) {
+			w.beyond[fmt.Sprintf("the page does not name the field %s of %s, which runs write", name, kind)] = true
 		}
-		w.beyond[fmt.Sprintf("the comment of %s does not name %s, which runs write", e.Kind, name)] = true
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -224,7 +225,7 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 		}
 		_, byReader := read(string(text))
 		bySchema := schema.Validate(spoilt)
-		var form scenarios.Mistakes
+		var form form.Mistakes
 		switch {
 		case bySchema != nil && byReader == nil && !strings.HasSuffix(what, `("")`):
 			t.Errorf("%s: only the schema refuses it: %v", what, bySchema)

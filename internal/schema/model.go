@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -33,17 +34,16 @@ type Type struct {
 	Text   string
 	Fields []Field
 	Words  []Word
-	Kind   nemesis.Kind // of an action: the kind of fault
+	Fault  bool // it is a kind of fault
 }
 
 // Field is one field of a mapping.
 type Field struct {
-	Name     string
+	*form.Field
 	Text     string
 	Required bool
-	Limit    *nemesis.Limit
-	Of       reflect.Type
-	Type     *Type // of Of, or of its items; nil: it has no name
+	Item     reflect.Type // of the value, or of its items
+	Type     *Type        // of these; nil: it has no name
 	List     bool
 }
 
@@ -57,58 +57,13 @@ func Read(root string) (*Format, error) {
 		return nil, err
 	}
 	f := &Format{comments: c, byType: map[reflect.Type]*Type{}}
-	scenario := f.typeOf(reflect.TypeFor[scenarios.Scenario]())
-	for _, block := range []string{"Debate", "Published"} {
-		field, _ := reflect.TypeFor[scenarios.File]().FieldByName(block)
-		name := strings.ToLower(block)
-		scenario.Fields = append(scenario.Fields, f.field(name, f.words(c.text["scenarios.File."+block], block, name), field, true))
-	}
+	file := f.typeOf(reflect.TypeFor[scenarios.File]())
+	file.Name, file.Text = "scenario", f.textOf(reflect.TypeFor[scenarios.Scenario](), "Scenario", "scenario")
 	return f, nil
 }
 
-// typeOf returns the description of a type, or nil if it has no name of interest to readers.
-func (f *Format) typeOf(t reflect.Type) *Type {
-	if known, ok := f.byType[t]; ok {
-		return known
-	}
-	name := path.Base(t.PkgPath()) + "." + t.Name()
-	d := &Type{Name: hyphened(t.Name()), Text: f.words(f.comments.text[name], t.Name(), hyphened(t.Name()))}
-	if name, ok := otherNames[t]; ok {
-		d.Name = name
-	}
-	switch {
-	case t == reflect.TypeFor[time.Duration]() || t.PkgPath() == "" || t == reflect.TypeFor[nemesis.Plan]() || t == reflect.TypeFor[nemesis.Kind]():
-		return nil
-	case t == reflect.TypeFor[checker.Property]():
-		d.Words = f.named(name, texts(checker.Properties()...))
-	case t == reflect.TypeFor[nemesis.StepName]():
-		d.Words = f.steps()
-	case t == reflect.TypeFor[checker.Verdict]():
-		d.Words = f.named(name, texts(checker.Holds, checker.Violated, checker.Unknown, checker.NotApplicable))
-	case t.Kind() == reflect.String:
-		for _, k := range f.comments.values[name] {
-			if k.value != "" {
-				d.Words = append(d.Words, Word{k.value, f.words(k.text, k.name, k.value)})
-			}
-		}
-	}
-	f.byType[t] = d
-	f.Types = append(f.Types, d)
-	switch {
-	case t == reflect.TypeFor[nemesis.Fault]():
-		f.faultFields(d)
-	case t == reflect.TypeFor[scenarios.Expectations]():
-		verdict := reflect.TypeFor[checker.Verdict]()
-		for _, w := range f.named("checker.Property", texts(checker.Properties()...)) {
-			d.Fields = append(d.Fields, Field{Name: w.Name, Text: w.Text, Of: verdict, Type: f.typeOf(verdict)})
-		}
-	case t == reflect.TypeFor[nemesis.Weights]():
-		f.weights(d)
-	case t.Kind() == reflect.Struct:
-		f.fields(d, t)
-	}
-	return d
-}
+// unnamed are the types that are described where they stand.
+var unnamed = []reflect.Type{reflect.TypeFor[time.Duration](), reflect.TypeFor[nemesis.Plan](), reflect.TypeFor[nemesis.Kind]()}
 
 // otherNames are the types whose name in a file differs from that in Go.
 var otherNames = map[reflect.Type]string{
@@ -117,62 +72,102 @@ var otherNames = map[reflect.Type]string{
 	reflect.TypeFor[scenarios.Divergence](): "difference",
 }
 
-// fields adds the fields of a struct, including those of inline structs.
-func (f *Format) fields(d *Type, t reflect.Type) {
-	for i := range t.NumField() {
-		field := t.Field(i)
-		name, options, _ := strings.Cut(field.Tag.Get("yaml"), ",")
-		switch {
-		case strings.Contains(options, "inline"):
-			f.fields(d, field.Type)
-		case name != "" && name != "-":
-			text := f.comments.text[path.Base(t.PkgPath())+"."+t.Name()+"."+field.Name]
-			d.Fields = append(d.Fields, f.field(name, f.words(text, field.Name, name), field, strings.Contains(options, "omitempty")))
+// typeOf returns the description of a type, or nil if it has no name of interest to readers.
+func (f *Format) typeOf(t reflect.Type) *Type {
+	if known, ok := f.byType[t]; ok {
+		return known
+	}
+	if t.PkgPath() == "" || slices.Contains(unnamed, t) {
+		return nil
+	}
+	name := hyphened(t.Name())
+	d := &Type{Name: name, Text: f.textOf(t, t.Name(), name)}
+	if other, ok := otherNames[t]; ok {
+		d.Name = other
+	}
+	f.byType[t] = d
+	f.Types = append(f.Types, d)
+	switch t {
+	case reflect.TypeFor[checker.Property]():
+		d.Words = f.named(t, texts(checker.Properties()...))
+	case reflect.TypeFor[nemesis.StepName]():
+		d.Words = f.named(reflect.TypeFor[env.Step](), texts(env.Steps()...))
+	case reflect.TypeFor[checker.Verdict]():
+		d.Words = f.named(t, texts(checker.Holds, checker.Violated, checker.Unknown, checker.NotApplicable))
+	case reflect.TypeFor[scenarios.Expectations]():
+		verdict := reflect.TypeFor[checker.Verdict]()
+		for _, w := range f.named(reflect.TypeFor[checker.Property](), texts(checker.Properties()...)) {
+			d.Fields = append(d.Fields, Field{Field: &form.Field{Name: w.Name, Of: verdict}, Text: w.Text, Item: verdict, Type: f.typeOf(verdict)})
+		}
+	case reflect.TypeFor[nemesis.Weights]():
+		names, _ := nemesis.Kinds()
+		limit, number := &form.Limit{Min: "0", Max: fmt.Sprint(nemesis.MaxWeight)}, reflect.TypeFor[int]()
+		for _, k := range append([]nemesis.Kind{nemesis.AllKinds}, names...) {
+			d.Fields = append(d.Fields, Field{Field: &form.Field{Name: string(k), Of: number, Limit: limit}, Item: number})
+		}
+	default:
+		if t.Kind() == reflect.String {
+			for _, k := range f.comments.values[goName(t)] {
+				if k.value != "" {
+					d.Words = append(d.Words, Word{k.value, f.words(k.text, k.name, k.value)})
+				}
+			}
+		}
+		if t.Kind() == reflect.Struct {
+			for _, field := range form.Fields(t) {
+				d.Fields = append(d.Fields, f.field(field))
+			}
 		}
 	}
-}
-
-func (f *Format) field(name, text string, from reflect.StructField, optional bool) Field {
-	of := from.Type
-	if of.Kind() == reflect.Pointer {
-		of = of.Elem()
-	}
-	d := Field{Name: name, Text: text, Of: of, Limit: nemesis.LimitOf(from), List: of.Kind() == reflect.Slice}
-	item := of
-	if d.List {
-		item = of.Elem()
-	}
-	d.Type = f.typeOf(item)
-	if from.Type == reflect.TypeFor[string]() {
-		d.Type = f.table(from.Name)
-	}
-	if d.Text == "" && d.Type != nil {
-		d.Text = d.Type.Text
-	}
-	d.Required = !optional && (d.Limit.Required() || of.Kind() == reflect.String || d.needsFields())
 	return d
 }
 
-// needsFields reports whether a mapping cannot be empty.
-func (d Field) needsFields() bool {
-	return !d.List && d.Type != nil && slices.ContainsFunc(d.Type.Fields, func(f Field) bool { return f.Required })
+func goName(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + t.Name() }
+
+// textOf returns the comment of a type for readers of files, who know it by another name.
+func (f *Format) textOf(t reflect.Type, old, name string) string {
+	return f.words(f.comments.text[goName(t)], old, name)
 }
 
-// table returns the possible words of a plain string whose values are defined in a package above
+func (f *Format) field(from *form.Field) Field {
+	d := Field{Field: from, Item: from.Of, List: from.Of.Kind() == reflect.Slice}
+	if d.List {
+		d.Item = from.Of.Elem()
+	}
+	d.Type = f.typeOf(d.Item)
+	if kind, isAction := nemesis.Kind(from.Name), reflect.PointerTo(from.Of).Implements(reflect.TypeFor[nemesis.Action]()); isAction {
+		_, what := nemesis.Kinds()
+		d.Type.Name, d.Type.Fault, d.Text = from.Name, true, sentence(what[kind])
+		return d
+	}
+	if d.Item == reflect.TypeFor[string]() {
+		d.Type = f.wordsOf(from.Go)
+	}
+	d.Text = f.words(f.comments.text[goName(from.Owner)+"."+from.Go], from.Go, from.Name)
+	if d.Text == "" && d.Type != nil {
+		d.Text = d.Type.Text
+	}
+	needsFields := !d.List && d.Type != nil && slices.ContainsFunc(d.Type.Fields, func(in Field) bool { return in.Required })
+	d.Required = !from.Optional && (from.Limit.Required() || from.Of.Kind() == reflect.String || needsFields)
+	return d
+}
+
+// wordsOf returns the possible words of a plain string whose values are defined in a package above
 // its own.
-func (f *Format) table(field string) *Type {
+func (f *Format) wordsOf(field string) *Type {
+	d := &Type{}
 	var names []string
 	var what map[string]string
 	switch field {
 	case "Kind":
+		d.Name = "kind-of-lock"
 		names, what = runner.Locks()
 	case "Workload":
+		d.Name = "workload"
 		names, what = runner.Workloads()
 	default:
 		return nil
 	}
-	name := map[string]string{"Kind": "kind-of-lock", "Workload": "workload"}[field]
-	d := &Type{Name: name}
 	for _, n := range names {
 		d.Words = append(d.Words, Word{n, sentence(what[n])})
 	}
@@ -180,36 +175,10 @@ func (f *Format) table(field string) *Type {
 	return d
 }
 
-// faultFields adds the kinds of faults, and the times.
-func (f *Format) faultFields(d *Type) {
-	_, what := nemesis.Kinds()
-	for _, a := range nemesis.Actions() {
-		t := reflect.TypeOf(a).Elem()
-		of := f.typeOf(t)
-		of.Name, of.Kind = string(a.Kind()), a.Kind()
-		d.Fields = append(d.Fields, Field{Name: string(a.Kind()), Text: sentence(what[a.Kind()]), Of: t, Type: of})
-	}
-	f.fields(d, reflect.TypeFor[nemesis.Fault]())
-}
-
-// weights adds a field for each kind of fault.
-func (f *Format) weights(d *Type) {
-	names, _ := nemesis.Kinds()
-	for _, k := range append([]nemesis.Kind{nemesis.AllKinds}, names...) {
-		limit := &nemesis.Limit{Min: "0", Max: fmt.Sprint(nemesis.MaxWeight)}
-		d.Fields = append(d.Fields, Field{Name: string(k), Limit: limit, Of: reflect.TypeFor[int]()})
-	}
-}
-
-// steps are the names of steps, with the comments of their constants.
-func (f *Format) steps() []Word {
-	return f.named("env.Step", texts(env.Steps()...))
-}
-
 // named matches the comments of a type's constants to their names in a file: by text or, for
 // numbers, by order.
-func (f *Format) named(of string, names []string) []Word {
-	known := f.comments.values[of]
+func (f *Format) named(of reflect.Type, names []string) []Word {
+	known := f.comments.values[goName(of)]
 	if len(known) != len(names) {
 		panic(fmt.Sprintf("schema: %d constants %s, %d names", len(known), of, len(names)))
 	}

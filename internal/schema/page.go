@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -75,16 +76,12 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
 // wants describes the values of a field.
 func (d Field) wants() string {
-	of := d.Of
-	if d.List {
-		of = of.Elem()
-	}
-	what := sortOf(of, d.Type)
-	if d.Limit == nil && what == "duration" {
-		what += ", either way"
-	}
-	if d.Limit != nil {
+	what := sortOf(d.Item, d.Type)
+	switch {
+	case d.Limit != nil && d.Type == nil || d.List:
 		what += within(d.Limit)
+	case d.Limit == nil && what == "duration":
+		what += ", either way"
 	}
 	if d.List {
 		return "list: " + what
@@ -92,12 +89,12 @@ func (d Field) wants() string {
 	return what
 }
 
-func within(l *nemesis.Limit) string {
+func within(l *form.Limit) string {
 	switch {
+	case l == nil || l.Pattern != "" || l.Min == "0s" && l.Max == "" && !l.Above:
+		return ""
 	case l.OneOf != nil:
 		return ": `" + strings.Join(l.OneOf, "`, `") + "`"
-	case l.Pattern != "" || l.Min == "0s" && l.Max == "" && !l.Above:
-		return ""
 	case l.Items:
 		return ", " + l.String() + " of them"
 	}
@@ -106,7 +103,7 @@ func within(l *nemesis.Limit) string {
 
 func sortOf(of reflect.Type, named *Type) string {
 	switch {
-	case named != nil && named.Kind != "":
+	case named != nil && named.Fault:
 		return fmt.Sprintf("[%s](faults.md#%s)", named.Name, named.Name)
 	case named != nil:
 		return fmt.Sprintf("[%s](#%s)", strings.ReplaceAll(named.Name, "-", " "), named.Name)
@@ -129,16 +126,12 @@ func (d Field) without() string {
 		return "**required**"
 	case d.List:
 		return "none"
-	case d.Of == reflect.TypeFor[nemesis.Range]() || d.Of == reflect.TypeFor[nemesis.Distribution]():
+	case d.Of == reflect.TypeFor[nemesis.Range](), d.Of == reflect.TypeFor[nemesis.Distribution](), d.Of == reflect.TypeFor[time.Duration]():
 		return "`0s`"
-	case d.Type != nil:
+	case d.Type != nil, d.Of.Kind() == reflect.String:
 		return "–"
-	case d.Of == reflect.TypeFor[time.Duration]():
-		return "`0s`"
 	case d.Of.Kind() == reflect.Bool:
 		return "`false`"
-	case d.Of.Kind() == reflect.String:
-		return "–"
 	}
 	return "`0`"
 }

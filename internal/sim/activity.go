@@ -94,7 +94,7 @@ func (w *World) settle() {
 			a.wakeOnResume = true
 		default:
 			w.countStep(a.client)
-			if w.choices != nil {
+			if w.few != nil {
 				a.client.observeTurn(a)
 			}
 			a.waits = false

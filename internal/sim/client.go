@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -24,7 +25,7 @@ type client struct {
 	id         int
 	clocks     [3]world.Clock // by env.Clock
 	random     *source
-	observed   digest // by its code, in a world with choices
+	observed   digest // by its code, if points have few ways
 	main       *task  // nil before the run
 	activities []*activity
 	unsent     []int32 // messages that it would have sent while it stood still
@@ -47,7 +48,7 @@ func newClient(w *World, id int) *client {
 		world:  w,
 		id:     id,
 		clocks: [3]world.Clock{env.Wall: world.ClockShowing(epoch)},
-		random: w.source(forClients, fmt.Sprintf("client %d", id)),
+		random: w.source(choice.ForClients, id, fmt.Sprintf("client %d", id)),
 
 		activities: make([]*activity, 0, 8),
 
@@ -125,12 +126,14 @@ func (c *client) Go(name string, f func()) env.Task {
 // Random implements [env.Runtime].
 func (c *client) Random(p []byte) {
 	var word [8]byte
-	if c.world.choices != nil && len(p) == len(word) {
-		binary.LittleEndian.PutUint64(p, c.chosenDraw())
+	if len(p) == len(word) { // a token is longer
+		number := c.random.Uint64()
+		c.observe(number, 0)
+		binary.LittleEndian.PutUint64(p, number)
 		return
 	}
 	for len(p) > 0 {
-		binary.LittleEndian.PutUint64(word[:], c.random.unchosen())
+		binary.LittleEndian.PutUint64(word[:], c.random.fixed())
 		p = p[copy(p, word[:]):]
 	}
 }

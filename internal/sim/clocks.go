@@ -26,12 +26,12 @@ func (k clockWorld) GroundTime() int64 { return k.world.now }
 
 // Missed implements [world.ClockWorld].
 func (k clockWorld) Missed(m nemesis.Machine) int64 {
-	return k.clocks(m, world.WallClock)[0].Behind(k.world.now)
+	return k.clocks(m, nemesis.WallClock)[0].Behind(k.world.now)
 }
 
 // Change implements [world.ClockWorld]. First it processes the timers that are due by the clocks
 // before the change.
-func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how func(*world.Clock)) {
+func (k clockWorld) Change(m nemesis.Machine, which nemesis.ClockSet, how func(*world.Clock)) {
 	k.world.catchUp()
 	for _, c := range k.clocks(m, which) {
 		how(c)
@@ -45,16 +45,16 @@ func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how fu
 
 // clocks returns the selected clocks of a machine. A node has two: keys expire by its wall
 // clock, and sessions of a store by its monotonic clock.
-func (k clockWorld) clocks(m nemesis.Machine, which world.ClockSelection) []*world.Clock {
+func (k clockWorld) clocks(m nemesis.Machine, which nemesis.ClockSet) []*world.Clock {
 	if m.Client == 0 {
 		n := k.world.node(m.Node)
 		if heir := n.peer; heir != nil {
-			return append(which.Of(&n.wall, &n.mono), which.Of(&heir.wall, &heir.mono)...)
+			return append(world.Select(which, &n.wall, &n.mono), world.Select(which, &heir.wall, &heir.mono)...)
 		}
-		return which.Of(&n.wall, &n.mono)
+		return world.Select(which, &n.wall, &n.mono)
 	}
 	clocks := &k.world.clients[m.Client-1].clocks
-	return which.Of(&clocks[env.Wall], &clocks[env.Monotonic], &clocks[env.Boottime])
+	return world.Select(which, &clocks[env.Wall], &clocks[env.Monotonic], &clocks[env.Boottime])
 }
 
 // Later implements [world.ClockWorld].

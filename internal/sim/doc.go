@@ -10,6 +10,7 @@
 // The event loop is in world.go, with its queue in queue.go, what it lets act in activity.go,
 // the coroutines of the clients' jobs in coroutine.go, and the limits that end a world which
 // makes no progress in limits.go.
+// What is random is drawn in random.go; choice.go lets a driver make these and other choices.
 // Clients (client.go) send rounds of requests (round.go) over the network (network.go), on
 // pipelined or pooled connections (connection.go) or in batches (batches.go). A node has
 // keys (node.go, keyspace.go, commands.go), a server that can fail (server.go), and a journal of what

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -40,8 +41,8 @@ func (w *World) newEnsemble(s nemesis.Setting) *ensemble {
 	}
 	r := &ensemble{
 		setting: s.Store, leader: 1, last: 1, expiryCheck: noTimer,
-		election: s.Store.Election.Table(), elections: w.source(forElections, "elections of the store"),
-		commit: s.Store.Commit.Table(), commits: w.source(forCommits, "commits of the store"),
+		election: s.Store.Election.Table(), elections: w.source(choice.ForElections, 0, "elections of the store"),
+		commit: s.Store.Commit.Table(), commits: w.source(choice.ForCommits, 0, "commits of the store"),
 	}
 	if s.Store.Forgets() {
 		r.replica = &replica{}

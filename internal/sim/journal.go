@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -47,10 +48,10 @@ type change struct {
 // changes back. It has to be called before the run.
 func (w *World) keepJournal(n *node) *journal {
 	if n.journal == nil {
-		phase := w.source(forSyncPhases, fmt.Sprintf("phase of the syncs of node %d", n.id))
+		phase := w.source(choice.ForSyncPhases, 0, fmt.Sprintf("phase of the syncs of node %d", n.id))
 		n.journal = &journal{
-			phase:  int64(phase.unchosen() % uint64(time.Second)),
-			random: w.source(forReplication, fmt.Sprintf("replication of node %d", n.id)),
+			phase:  int64(phase.fixed() % uint64(time.Second)),
+			random: w.source(choice.ForReplication, 0, fmt.Sprintf("replication of node %d", n.id)),
 		}
 	}
 	return n.journal
@@ -62,7 +63,7 @@ func (w *World) journalChange(n *node, number int32) {
 	before, existed := n.keys.get(number)
 	c := change{at: w.now, key: number, before: before, existed: existed}
 	if j.lag != nil {
-		j.arrived = max(j.arrived, w.now+int64(j.lag.Draw(j.random.unchosen())))
+		j.arrived = max(j.arrived, w.now+int64(j.lag.Draw(j.random.fixed())))
 		c.arrives = j.arrived
 	}
 	j.changes = append(j.changes, c)
@@ -122,7 +123,7 @@ func (j *journal) syncedBefore(now int64) int {
 // since a ground time. A sync comes between two commands, which make their changes at one instant.
 func (w *World) synced(n *node, since int64) int {
 	j := n.journal
-	if w.choices == nil {
+	if w.few == nil {
 		return j.synced(since)
 	}
 	var positions []int
@@ -132,7 +133,7 @@ func (w *World) synced(n *node, since int64) int {
 			positions = append(positions, at)
 		}
 	}
-	return w.chosenPosition(forSyncPhases, n, j.synced(since), positions)
+	return w.position(choice.ForSyncPhases, n, j.synced(since), positions)
 }
 
 // lastSync is the latest ground time up to now that is whole seconds away from
@@ -159,14 +160,14 @@ func (j *journal) arrivedBefore(now int64) int {
 // replicated returns the position of the state that a node's replica has when it takes over.
 func (w *World) replicated(n *node) int {
 	j := n.journal
-	if w.choices == nil {
+	if w.few == nil {
 		return j.replicated(w.now)
 	}
 	var positions []int
 	for at := j.arrivedBefore(w.now); at <= max(j.durable, j.asOf(w.now-int64(j.lag.Range().Min))); at++ {
 		positions = append(positions, at)
 	}
-	return w.chosenPosition(forReplication, n, j.replicated(w.now), positions)
+	return w.position(choice.ForReplication, n, j.replicated(w.now), positions)
 }
 
 // markDurable marks the present state as being on disk and at the replica: a server that
@@ -276,7 +277,7 @@ var rollbackFaults = handlers{
 		},
 		Begin: func(w *World, f injection[*nemesis.VMRestore]) error {
 			n := w.node(f.Action.Node)
-			w.clocks.BeginRestore(f)
+			w.clocks.Begin(f.Number, f.Action.Effects(w.setting).Clock)
 			w.vanish(n, fmt.Sprintf("as its machine was %v before, in the same run", f.Action.Age))
 			w.makeUnreachable(n, f.ForGood)
 			n.recovery.state = snapshot{w.now - int64(f.Action.Age), n.journal.asOf(w.now - int64(f.Action.Age))}
@@ -285,7 +286,7 @@ var rollbackFaults = handlers{
 		End: func(w *World, f injection[*nemesis.VMRestore]) error {
 			n := w.node(f.Action.Node)
 			then := n.recovery.state
-			w.clocks.EndRestore(f)
+			w.clocks.End(f.Number, f.Action.Effects(w.setting).Clock)
 			w.rollBack(n, then.position)
 			maps.DeleteFunc(n.attested, func(_ time.Duration, v attestation) bool { return v.at > then.at })
 			w.resume(n)

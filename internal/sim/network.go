@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -69,7 +70,7 @@ func newNetwork(s nemesis.Setting, seed uint64) network {
 	n := network{
 		nodes:       s.Nodes,
 		connections: s.Connections,
-		random:      stream(forLatencies, seed, "network"),
+		random:      nemesis.Stream(seed, "network"),
 		links:       make([]link, s.Clients*s.Nodes),
 		toGuard:     make([]linkDirection, s.Clients),
 	}
@@ -80,14 +81,18 @@ func newNetwork(s nemesis.Setting, seed uint64) network {
 
 // setLatencies sets the latency of every link direction, and numbers the directions.
 func (n *network) setLatencies(s nemesis.Setting) {
-	var last Stream
+	last := uint64(0)
 	n.each(func(l *linkDirection) {
 		last++
-		l.stream = last
+		l.point = choice.Point{Kind: choice.Latency, For: choice.ForLatencies, Stream: last}
 	})
 	usual := s.Latency.Table()
 	for i := range n.links {
-		n.links[i].each(nemesis.Both, func(l *linkDirection) { l.latency = usual })
+		l := &n.links[i]
+		l.each(nemesis.Both, func(l *linkDirection) {
+			l.latency, l.point.Client, l.point.Node = usual, i/n.nodes+1, i%n.nodes+1
+		})
+		l.requests.point.Way, l.replies.point.Way = nemesis.Requests, nemesis.Replies
 	}
 	for _, of := range s.Links {
 		own := of.Latency.Table()
@@ -282,13 +287,13 @@ func (n *network) arrived(node int, r *round, answer env.Answer, why cause) {
 // linkDirection is one direction of a link, or of the path to the guarded resource.
 type linkDirection struct {
 	latency   *nemesis.Table
-	rules     world.Rules // of faults, applied to each message
-	count                 // of its latencies
-	held      []int32     // messages that a rule holds back, just before they arrive
-	loss      *loss       // nil: none
-	bandwidth *bandwidth  // nil: unlimited
-	resets    resets      // whether a message in this direction resets its connection
-	copies    *copier     // duplicates arriving requests; nil: none
+	rules     world.Rules  // of faults, applied to each message
+	point     choice.Point // of its last latency
+	held      []int32      // messages that a rule holds back, just before they arrive
+	loss      *loss        // nil: none
+	bandwidth *bandwidth   // nil: unlimited
+	resets    resets       // whether a message in this direction resets its connection
+	copies    *copier      // duplicates arriving requests; nil: none
 }
 
 // each calls do with the link directions that way selects.
@@ -299,14 +304,6 @@ func (l *link) each(way nemesis.Direction, do func(*linkDirection)) {
 	if way.Includes(nemesis.Replies) {
 		do(&l.replies)
 	}
-}
-
-// takes draws the latency of a message, without the delays of rules.
-func (w *World) takes(l *linkDirection) int64 {
-	if w.choices != nil {
-		return w.chosenLatency(l)
-	}
-	return int64(l.latency.Draw(w.drawn(&l.count, w.network.random.Uint64())))
 }
 
 // holds reports whether a rule holds back message i, which is about to arrive, and

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -31,7 +32,7 @@ var messageFaults = handlers{
 	},
 	handler[*nemesis.Duplicate]{
 		Begin: func(w *World, f injection[*nemesis.Duplicate]) error {
-			on := &copier{after: f.Action.After.Table(), random: w.source(forFaults, f.Stream())}
+			on := &copier{after: f.Action.After.Table(), random: w.source(choice.ForFaults, 0, f.Stream())}
 			w.setCopier(f.Action, on)
 			return nil
 		},
@@ -153,7 +154,7 @@ func (w *World) liftLimit(l *linkDirection) {
 var connectionFaults = handlers{
 	handler[*nemesis.Loss]{
 		Begin: func(w *World, f injection[*nemesis.Loss]) error {
-			on := &loss{fault: f.Action, random: w.source(forFaults, f.Stream())}
+			on := &loss{fault: f.Action, random: w.source(choice.ForFaults, 0, f.Stream())}
 			w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.loss = on })
 			return nil
 		},
@@ -237,7 +238,7 @@ type loss struct {
 // hits draws whether a transmission is lost.
 func (l *loss) hits() bool {
 	if l.fault.Percent == 100 {
-		_ = l.random.unchosen()
+		_ = l.random.fixed()
 		return true
 	}
 	draw, _ := bits.Mul64(l.random.Uint64(), 100)

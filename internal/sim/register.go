@@ -71,8 +71,8 @@ func (w *World) callArrives(i int32) {
 	case drawCall:
 		c.fence, c.accepted = w.guard.Draw(a.Resource), true
 	}
-	if w.choices != nil {
-		w.choices.guarded.mix(c.digest())
+	if w.few != nil {
+		w.few.guarded.mix(c.digest())
 	}
 	w.queue.push(w.now+w.takes(&w.network.fromGuard), callReturns, i)
 }

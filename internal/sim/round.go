@@ -68,7 +68,7 @@ func (r *round) deliver(node int, answer env.Answer, why cause) {
 	r.pending = r.pending.Without(node)
 	r.replies = append(r.replies, reply{uint8(node), answer, why})
 	w := r.client.world
-	if w.choices != nil {
+	if w.few != nil {
 		r.client.observeReply(r, node, answer, why)
 	}
 	if w.network.connections.Limit > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -37,7 +38,7 @@ const noMessage int32 = -1
 func (w *World) newServer(node int) server {
 	v := server{answering: noMessage}
 	if s := &w.setting; s.Sync != nil && s.Persistence == nemesis.Always {
-		v.fsync, v.random = s.Sync.Table(), w.source(forSyncWaits, fmt.Sprintf("syncs of node %d", node))
+		v.fsync, v.random = s.Sync.Table(), w.source(choice.ForSyncWaits, 0, fmt.Sprintf("syncs of node %d", node))
 	}
 	return v
 }

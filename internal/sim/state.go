@@ -1,32 +1,26 @@
 package sim
 
 import (
-	"slices"
-
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// State identifies the state of a world between two events: from equal states the same choices
-// lead to the same histories, up to the order of events at one instant. It is a hash of 128 bits,
-// so among a billion states two are mixed up with a probability below 10⁻²⁰.
-type State [2]uint64
-
-// State returns the state of a world with choices. ok is false if the world has parts that are
+// State implements [choice.World], for points with few ways. ok is false if the world has parts that are
 // not hashed: a store, connections that several requests share, journals of nodes, a link of
 // limited bandwidth, faults that draw random numbers, or replies that wait for a paused client.
 //
 // What faults have done so far is in the history, with its times. What the code of a client will
 // do follows from what the client has observed. Of a client that has ended nothing is left, unless a
 // fault may wait for the time after one of its steps.
-func (w *World) State() (s State, ok bool) {
+func (w *World) State() (s choice.State, ok bool) {
 	if !w.hashed() {
-		return State{}, false
+		return choice.State{}, false
 	}
-	d := w.choices.recorded
+	d := w.few.recorded
 	d.add(uint64(w.now))
-	d.mix(w.choices.guarded)
+	d.mix(w.few.guarded)
 	for _, c := range w.clients {
 		w.addClient(&d, c)
 	}
@@ -39,7 +33,7 @@ func (w *World) State() (s State, ok bool) {
 		w.addHeld(&d, l.requests.held)
 		w.addHeld(&d, l.replies.held)
 	}
-	return State{d.a, d.b}, true
+	return choice.State{d.a, d.b}, true
 }
 
 // hashed reports whether State covers all that the world has.
@@ -68,18 +62,10 @@ func (w *World) hashed() bool {
 
 // FaultsDraw reports whether a fault of the plan draws a random number for each message. All messages
 // draw from one stream, so what one draws depends on how many have drawn before.
-func FaultsDraw(p nemesis.Plan) bool {
-	return slices.ContainsFunc(p, func(f nemesis.Fault) bool {
-		switch f.Action.(type) {
-		case *nemesis.Latency, *nemesis.GuardLatency, *nemesis.Loss, *nemesis.Duplicate:
-			return true
-		}
-		return false
-	})
-}
+func FaultsDraw(p nemesis.Plan) bool { return p.Does(nemesis.Draws) }
 
 func (w *World) addClient(d *digest, c *client) {
-	if ended := c.main.done && len(c.activities) == 0; ended && !w.choices.EveryOrder {
+	if ended := c.main.done && len(c.activities) == 0; ended && !w.few.EveryOrder {
 		d.add(1)
 		return
 	}
@@ -122,7 +108,7 @@ func (w *World) addHeld(d *digest, held []int32) {
 
 // underWayDigest returns the digest of the messages and calls that have yet to arrive, in any order.
 func (w *World) underWayDigest() (all digest) {
-	for _, list := range [][]event{w.choices.due, w.queue.others} {
+	for _, list := range [][]event{w.few.due, w.queue.others} {
 		for i := range list {
 			e := &list[i]
 			var one digest
@@ -179,13 +165,13 @@ func (c *client) observeReply(r *round, node int, answer env.Answer, why cause) 
 }
 
 // record adds an event to the digest of the history.
-func (c *choices) record(e *history.Event) {
+func (f *few) record(e *history.Event) {
 	var t trace
 	t.event(e)
 	var one digest
 	one.add(uint64(t))
 	one.add(uint64(e.Time)*mul2 + uint64(e.Kind)*mul3 + text(e.Token)*mul4)
-	c.recorded.join(one)
+	f.recorded.join(one)
 }
 
 // flags packs truth values into bits.

@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -58,8 +59,8 @@ type World struct {
 
 	underWay *world.Calls // of the clients' locks
 
-	choices *choices // nil: everything follows from the seed
-	drawer  Drawer   // nil: random numbers follow from the seed
+	driver choice.Driver // nil: everything follows from the seed
+	few    *few          // nil: points have 2⁶⁴ ways
 
 	sealed bool
 	err    error
@@ -170,8 +171,8 @@ func (w *World) written(e *history.Event) {
 
 // passOn gives an event in its place to those who read the history.
 func (w *World) passOn(e *history.Event) {
-	if w.choices != nil {
-		w.choices.record(e)
+	if w.few != nil {
+		w.few.record(e)
 	}
 	if w.group == nil {
 		w.sink.Record(e)
@@ -203,6 +204,9 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 		w.Record(history.Event{Kind: history.Leader, Node: w.store.leader})
 	}
 	w.fail(w.scheduler.Advance(0))
+	if w.driver != nil {
+		w.goesOn()
+	}
 	for events := 0; w.err == nil; events++ {
 		w.settle()
 		if w.err != nil || w.running == 0 || !w.next() {
@@ -225,20 +229,23 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 
 // next handles the next event and reports whether there was one before the horizon.
 func (w *World) next() bool {
-	if w.choices != nil {
-		return w.nextChosen()
-	}
 	w.armScheduler()
 	first := w.queue.first()
-	if len(*first) == 0 || (*first)[0].at > int64(w.setting.Horizon) {
+	switch {
+	case w.few != nil && len(w.few.due) > 0: // at this instant
+	case len(*first) == 0 || (*first)[0].at > int64(w.setting.Horizon):
 		return false
-	}
-	e := first.pop()
-	if e.at > w.now {
-		w.now = e.at
+	case (*first)[0].at > w.now:
+		w.now = (*first)[0].at
 		w.limits.timeAdvanced()
 	}
-	w.handle(e)
+	switch {
+	case w.driver != nil && !w.goesOn():
+	case w.few == nil:
+		w.handle(first.pop())
+	default:
+		w.handleChosen()
+	}
 	return true
 }
 

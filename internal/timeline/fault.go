@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/lockstorm/lockstorm/nemesis"
+
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
@@ -27,8 +29,8 @@ type Fault struct {
 	Ended bool   // it has ended; neither is true of what takes no time
 	Left  string // the state in which it left its subject
 
-	Kind  string  // of the fault; "": the history does not say
-	Wrong Machine // the machine whose clock it makes wrong, if any
+	Kind  nemesis.Kind // of the fault; "": the history does not say
+	Wrong Machine      // the machine whose clock it makes wrong, if any
 }
 
 // Machine is a machine with clocks.
@@ -106,7 +108,7 @@ func (n *Faults) begin(f *Fact, text string) {
 	}
 	v := Fault{About: f.Subject(), Text: text, From: f.Time, Open: true}
 	if f.Kind == history.FaultStart {
-		v.Kind, v.Wrong = f.Name, Machine{f.Node, f.Client}
+		v.Kind, v.Wrong = nemesis.Kind(f.Name), Machine{f.Node, f.Client}
 	}
 	n.recent = append(n.recent, v)
 }
@@ -126,7 +128,7 @@ func (f *Faults) OnClock(of Machine, from, to history.Time) (list []Fault) {
 // Clones lists the faults that made clients clones. Clones draw the same random numbers.
 func (f *Faults) Clones() (list []Fault) {
 	for _, v := range f.recent {
-		if v.Kind == "clone" {
+		if v.Kind.Does(nemesis.Clones) {
 			list = append(list, v)
 		}
 	}
@@ -136,11 +138,11 @@ func (f *Faults) Clones() (list []Fault) {
 // Affects reports whether the fault can make a clock wrong at an instant or later. A clock
 // may be corrected slowly after the fault has ended.
 func (f Fault) Affects(from history.Time) bool {
-	switch over := f.Ended && f.To < from; f.Kind {
-	case "clock-jump":
+	switch {
+	case f.Kind.Does(nemesis.StepsClock):
 		return f.From >= from || f.Ended
-	case "clock-slew", "suspend":
-		return !over
+	case f.Kind.Does(nemesis.SettlesClock):
+		return !f.Ended || f.To >= from
 	}
 	return true
 }

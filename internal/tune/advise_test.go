@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -106,7 +107,7 @@ func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 				t.Fatalf("%+v misses %v", w, q.Want.missed(w.Figures, noHeadroom))
 			}
 			lock := s.Lock()
-			if err := nemesis.Bounded(&lock); err != nil {
+			if err := form.Check(&lock); err != nil {
 				t.Fatalf("%+v: %v", s, err)
 			}
 		}

@@ -9,9 +9,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -129,13 +131,8 @@ const longestHold = 240 * time.Hour
 // Validate returns a [nemesis.FieldError] for the first value that is invalid, by itself or
 // with others.
 func (q Question) Validate() error {
-	if err := nemesis.Bounded(&q); err != nil {
+	if err := form.Check(&q); err != nil {
 		return err
-	}
-	for _, d := range q.distributions() {
-		if err := d.of.Consistent(); err != nil {
-			return nemesis.InField(d.name, err)
-		}
 	}
 	if longest(q.RoundTrip) == 0 {
 		return wrong("round_trip", "missing: how long a node takes to answer")
@@ -144,24 +141,9 @@ func (q Question) Validate() error {
 		return wrong("hold", "missing: how long a client keeps the lock")
 	}
 	if err := q.Pauses.validate(); err != nil {
-		return nemesis.InField("pauses", err)
+		return form.In("pauses", err)
 	}
 	return q.contradiction()
-}
-
-// distribution is a distribution of a question, and the name of its field.
-type distribution struct {
-	name string
-	of   *nemesis.Distribution
-}
-
-// distributions returns all given distributions.
-func (q *Question) distributions() []distribution {
-	list := []distribution{{"round_trip", &q.RoundTrip}, {"hold", &q.Hold}, {"contention.think", &q.Contention.Think}}
-	if q.Pauses.Length != nil {
-		list = append(list, distribution{"pauses.length", q.Pauses.Length})
-	}
-	return list
 }
 
 func (p Pauses) validate() error {
@@ -261,7 +243,7 @@ func Load(paths ...string) (Question, error) {
 		if err != nil {
 			return q, err
 		}
-		text, err := scenarios.ReadText(file)
+		text, err := form.ReadText(file)
 		_ = file.Close()
 		if err == nil {
 			err = q.Add(text, filepath.Dir(path))
@@ -280,25 +262,27 @@ func (q *Question) Add(text []byte, dir string) error {
 		text = report.Facts
 	}
 	var given Question
-	if err := scenarios.Decode(text, "question", &given); err != nil {
+	if err := form.Decode(text, "question", &given); err != nil {
 		return err
 	}
 	q.forget(given)
-	if err := scenarios.Decode(text, "question", q); err != nil {
+	if err := form.Decode(text, "question", q); err != nil {
 		return err
 	}
-	if err := scenarios.Locate(text, nemesis.Bounded(q)); err != nil {
-		return err
+	err := q.readSamples(dir)
+	if err == nil {
+		err = form.Check(q)
 	}
-	return scenarios.Locate(text, q.readSamples(dir))
+	return form.Locate(text, err)
 }
 
 // forget removes the distributions and pauses for which there are others: two forms do not mix.
 func (q *Question) forget(others Question) {
-	given := others.distributions()
-	for i, d := range q.distributions()[:fixedDistributions] {
-		if o := given[i].of; o.SamplesFrom != "" || len(o.Samples) > 0 || o.Range != (nemesis.Range{}) {
-			*d.of = nemesis.Distribution{}
+	for _, d := range []struct{ own, other *nemesis.Distribution }{
+		{&q.RoundTrip, &others.RoundTrip}, {&q.Hold, &others.Hold}, {&q.Contention.Think, &others.Contention.Think},
+	} {
+		if o := d.other; o.SamplesFrom != "" || len(o.Samples) > 0 || o.Range != (nemesis.Range{}) {
+			*d.own = nemesis.Distribution{}
 		}
 	}
 	if others.Pauses != (Pauses{}) {
@@ -306,26 +290,24 @@ func (q *Question) forget(others Question) {
 	}
 }
 
-// fixedDistributions is how many distributions every question has.
-const fixedDistributions = 3
-
 // readSamples reads the files of samples into their distributions.
 func (q *Question) readSamples(dir string) error {
-	for _, d := range q.distributions() {
-		if d.of.SamplesFrom == "" {
-			continue
+	return form.Walk(q, func(_ string, v reflect.Value) (bool, error) {
+		if v.Type() != reflect.TypeFor[nemesis.Distribution]() {
+			return false, nil
 		}
-		path := d.of.SamplesFrom
+		d := v.Addr().Interface().(*nemesis.Distribution)
+		path := d.SamplesFrom
+		if path == "" {
+			return true, nil
+		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
 		samples, err := readSamplesFile(path)
-		if err != nil {
-			return nemesis.InField(d.name+".samples_from", err)
-		}
-		d.of.Samples, d.of.SamplesFrom = append(d.of.Samples, samples...), ""
-	}
-	return nil
+		d.Samples, d.SamplesFrom = append(d.Samples, samples...), ""
+		return true, form.In("samples_from", err)
+	})
 }
 
 // readSamplesFile reads a file with one duration a line: as in 1.2ms, or a number of milliseconds,
@@ -358,14 +340,14 @@ const AdviceFile = "tune.json"
 // MarshalJSON writes the YAML form of the question as JSON, which [Load] reads too.
 func (q Question) MarshalJSON() ([]byte, error) {
 	type plain Question // without this method
-	return scenarios.AsJSON(plain(q))
+	return form.JSON(plain(q))
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (q *Question) UnmarshalJSON(text []byte) error {
 	type plain Question
 	var p plain
-	err := scenarios.Decode(text, "question", &p)
+	err := form.Decode(text, "question", &p)
 	*q = Question(p)
 	return err
 }

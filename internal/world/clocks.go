@@ -7,24 +7,14 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// ClockSelection selects clocks of a machine.
-type ClockSelection uint8
-
-// The clocks that can be selected. A client's machine has a third clock, which counts
-// suspension.
-const (
-	WallClock      ClockSelection = iota // the wall clock
-	MonotonicClock                       // the clock that timers use
-	AllClocks                            // every clock
-)
-
-// Of returns the selected clocks of a machine; more lists the clocks that only some
-// machines have.
-func (s ClockSelection) Of(wall, monotonic *Clock, more ...*Clock) []*Clock {
-	switch s {
-	case WallClock:
+// Select returns the clocks of a set; more lists the clocks that only some machines have.
+func Select(of nemesis.ClockSet, wall, monotonic *Clock, more ...*Clock) []*Clock {
+	switch of {
+	case nemesis.NoClock:
+		return nil
+	case nemesis.WallClock:
 		return []*Clock{wall}
-	case MonotonicClock:
+	case nemesis.MonotonicClock:
 		return []*Clock{monotonic}
 	}
 	return append([]*Clock{wall, monotonic}, more...)
@@ -41,7 +31,7 @@ type ClockWorld interface {
 
 	// Change applies how to the selected clocks of a machine, and updates the timers
 	// that wait for them.
-	Change(m nemesis.Machine, which ClockSelection, how func(*Clock))
+	Change(m nemesis.Machine, which nemesis.ClockSet, how func(*Clock))
 
 	// Later calls move, which changes nothing but clocks, at a ground time.
 	Later(at int64, move func())
@@ -51,63 +41,102 @@ type ClockWorld interface {
 	ResumeClient(client int)
 }
 
-// Clocks applies clock faults to a world.
+// Clocks applies what faults do to clocks to a world.
 type Clocks struct {
 	world ClockWorld
 
 	// State that the ends of faults need, by fault number.
-	rates   map[int]int64 // ground time at which a clock-rate began
+	began   map[int]int64 // ground time
 	strobes map[int]*strobe
-
-	snapshots map[int]int64 // ground time of the snapshot of a vm-restore
 }
 
-// strobe is the state of a clock-strobe.
+// strobe is the state of a clock that steps forth and back.
 type strobe struct {
 	off  bool // the clock shows the wrong time
 	over bool
 }
 
-// NewClocks returns the clock faults of a world in which none has begun.
+// NewClocks returns the clocks of a world in which no fault has begun.
 func NewClocks(work ClockWorld) *Clocks {
-	return &Clocks{world: work, rates: map[int]int64{}, strobes: map[int]*strobe{}, snapshots: map[int]int64{}}
+	return &Clocks{world: work, began: map[int]int64{}, strobes: map[int]*strobe{}}
 }
 
-// BeginRestore notes the snapshot time of a vm-restore. The world's own handler, which
-// restores the keys, calls BeginRestore and [Clocks.EndRestore].
-func (k *Clocks) BeginRestore(f Injection[*nemesis.VMRestore]) {
-	k.snapshots[f.Number] = k.world.GroundTime() - int64(f.Action.Age)
+// ClockFaults returns the handler of the faults that affect the clocks of clients and, with
+// [nemesis.NodeClockFeature], of nodes. clocks returns the clocks of a world.
+func ClockFaults[W any](clocks func(W) *Clocks, features ...nemesis.Feature) FaultHandlers[W] {
+	return FaultHandlers[W]{FaultHandler[W, nemesis.ClockFault]{
+		Features: append(slices.Clip(features), nemesis.ClientClockFeature),
+		Begin: func(w W, f Injection[nemesis.ClockFault]) error {
+			clocks(w).Begin(f.Number, f.Action.Clock())
+			return nil
+		},
+		End: func(w W, f Injection[nemesis.ClockFault]) error {
+			clocks(w).End(f.Number, f.Action.Clock())
+			return nil
+		},
+	}}
 }
 
-// EndRestore restores the clock. It has to be called before the keys are restored, whose
-// expiry depends on the clock.
-func (k *Clocks) EndRestore(f Injection[*nemesis.VMRestore]) {
-	if f.Action.Clock == nemesis.ClockRestored {
-		k.jump(nemesis.Machine{Node: f.Action.Node}, k.snapshots[f.Number]-k.world.GroundTime())
+// Begin applies a clock error when its fault begins.
+func (k *Clocks) Begin(fault int, e nemesis.ClockError) {
+	m := e.Machine
+	k.began[fault] = k.world.GroundTime()
+	if e.Suspends {
+		k.world.PauseClient(m.Client)
 	}
+	if e.Stops != nemesis.NoClock {
+		k.world.Change(m, e.Stops, func(c *Clock) { c.Stop(k.world.GroundTime()) })
+	}
+	if e.PPM != 0 {
+		k.changeRate(m, e.PPM)
+	}
+	switch {
+	case e.Every > 0:
+		k.strobes[fault] = &strobe{}
+		k.flip(e, k.strobes[fault])
+	case e.Step != 0 && !e.Misses:
+		k.jump(m, int64(e.Step))
+	}
+}
+
+// End heals a clock error when its fault ends. If a node's server comes back at that end, End has to be called
+// before: which of its keys have expired depends on the clock.
+func (k *Clocks) End(fault int, e nemesis.ClockError) {
+	m, lasted := e.Machine, k.world.GroundTime()-k.began[fault]
+	var ahead int64
+	if e.PPM != 0 {
+		k.changeRate(m, -e.PPM)
+		ahead = scale(lasted, e.PPM)
+	}
+	if e.Stops != nemesis.NoClock {
+		ahead = -k.world.Missed(m)
+		k.world.Change(m, e.Stops, func(c *Clock) { c.Start(k.world.GroundTime()) })
+	}
+	if e.Suspends {
+		k.world.ResumeClient(m.Client)
+	}
+	switch s := k.strobes[fault]; {
+	case s != nil:
+		if s.off {
+			k.jump(m, -int64(e.Step))
+		}
+		s.over = true
+	case e.Misses:
+		k.jump(m, int64(e.Step)-lasted)
+	case e.Step != 0:
+		ahead = int64(e.Step)
+	}
+	k.heal(m, e.Healing, ahead)
 }
 
 // jump steps the wall clock of a machine.
 func (k *Clocks) jump(m nemesis.Machine, by int64) {
-	k.world.Change(m, WallClock, func(c *Clock) { c.Jump(k.world.GroundTime(), by) })
+	k.world.Change(m, nemesis.WallClock, func(c *Clock) { c.Jump(k.world.GroundTime(), by) })
 }
 
 // changeRate makes all clocks of a machine run faster than before, or slower.
 func (k *Clocks) changeRate(m nemesis.Machine, ppm int64) {
-	k.world.Change(m, AllClocks, func(c *Clock) { c.ChangeRate(k.world.GroundTime(), ppm) })
-}
-
-// stop stops the selected clocks of a machine.
-func (k *Clocks) stop(m nemesis.Machine, which ClockSelection) {
-	k.world.Change(m, which, func(c *Clock) { c.Stop(k.world.GroundTime()) })
-}
-
-// start starts stopped clocks again and returns how much time the wall clock missed, if
-// it was stopped too.
-func (k *Clocks) start(m nemesis.Machine, which ClockSelection) (missed int64) {
-	missed = k.world.Missed(m)
-	k.world.Change(m, which, func(c *Clock) { c.Start(k.world.GroundTime()) })
-	return missed
+	k.world.Change(m, nemesis.AllClocks, func(c *Clock) { c.ChangeRate(k.world.GroundTime(), ppm) })
 }
 
 // heal removes the error that a fault has caused in a machine's wall clock, in the way
@@ -129,115 +158,15 @@ func (k *Clocks) heal(m nemesis.Machine, how nemesis.Healing, ahead int64) {
 }
 
 // flip switches a strobe to its other time and schedules the next switch.
-func (k *Clocks) flip(o *nemesis.ClockStrobe, s *strobe) {
+func (k *Clocks) flip(e nemesis.ClockError, s *strobe) {
 	if s.over {
 		return
 	}
-	by := int64(o.By)
+	by := int64(e.Step)
 	if s.off {
 		by = -by
 	}
 	s.off = !s.off
-	k.jump(o.Machine, by)
-	k.world.Later(k.world.GroundTime()+int64(o.Period), func() { k.flip(o, s) })
-}
-
-// ClockFaults returns the handlers of the faults that change the clocks of
-// clients and, with [nemesis.NodeClockFeature], of nodes. clocks returns the
-// clocks of a world.
-func ClockFaults[W any](clocks func(W) *Clocks, features ...nemesis.Feature) FaultHandlers[W] {
-	features = append(slices.Clip(features), nemesis.ClientClockFeature)
-	return FaultHandlers[W]{
-		clockFault(clocks, features, (*Clocks).beginJump, (*Clocks).endJump),
-		clockFault(clocks, features, (*Clocks).beginRate, (*Clocks).endRate),
-		clockFault(clocks, features, (*Clocks).beginSlew, (*Clocks).endSlew),
-		clockFault(clocks, features, (*Clocks).beginStrobe, (*Clocks).endStrobe),
-		clockFault(clocks, features, (*Clocks).beginFreeze, (*Clocks).endFreeze),
-		clockFault(clocks, nil, (*Clocks).beginSuspend, (*Clocks).endSuspend),
-		clockFault(clocks, nil, (*Clocks).beginSnapshot, (*Clocks).endSnapshot),
-	}
-}
-
-// clockFault returns the handler of one kind of clock fault.
-func clockFault[W any, A nemesis.Action](clocks func(W) *Clocks, features []nemesis.Feature, begin, end func(*Clocks, Injection[A])) FaultHandler[W, A] {
-	return FaultHandler[W, A]{
-		Features: features,
-		Begin:    func(w W, f Injection[A]) error { begin(clocks(w), f); return nil },
-		End:      func(w W, f Injection[A]) error { end(clocks(w), f); return nil },
-	}
-}
-
-func (k *Clocks) beginJump(f Injection[*nemesis.ClockJump]) {
-	k.jump(f.Action.Machine, int64(f.Action.By))
-}
-
-func (k *Clocks) endJump(f Injection[*nemesis.ClockJump]) {
-	k.heal(f.Action.Machine, f.Action.Healing, int64(f.Action.By))
-}
-
-func (k *Clocks) beginRate(f Injection[*nemesis.ClockRate]) {
-	k.rates[f.Number] = k.world.GroundTime()
-	k.changeRate(f.Action.Machine, f.Action.PPM)
-}
-
-func (k *Clocks) endRate(f Injection[*nemesis.ClockRate]) {
-	k.changeRate(f.Action.Machine, -f.Action.PPM)
-	k.heal(f.Action.Machine, f.Action.Healing, scale(k.world.GroundTime()-k.rates[f.Number], f.Action.PPM))
-}
-
-func (k *Clocks) beginSlew(f Injection[*nemesis.ClockSlew]) {
-	k.changeRate(f.Action.Machine, slewRate(f.Action))
-}
-func (k *Clocks) endSlew(f Injection[*nemesis.ClockSlew]) {
-	k.changeRate(f.Action.Machine, -slewRate(f.Action))
-}
-
-func slewRate(l *nemesis.ClockSlew) int64 {
-	if l.By < 0 {
-		return -l.PPM
-	}
-	return l.PPM
-}
-
-func (k *Clocks) beginStrobe(f Injection[*nemesis.ClockStrobe]) {
-	s := &strobe{}
-	k.strobes[f.Number] = s
-	k.flip(f.Action, s)
-}
-
-func (k *Clocks) endStrobe(f Injection[*nemesis.ClockStrobe]) {
-	s := k.strobes[f.Number]
-	if s.off {
-		k.jump(f.Action.Machine, -int64(f.Action.By))
-	}
-	s.over = true
-}
-
-func (k *Clocks) beginFreeze(f Injection[*nemesis.ClockFreeze]) { k.stop(f.Action.Machine, WallClock) }
-
-func (k *Clocks) endFreeze(f Injection[*nemesis.ClockFreeze]) {
-	missed := k.start(f.Action.Machine, WallClock)
-	k.heal(f.Action.Machine, f.Action.Healing, -missed)
-}
-
-func (k *Clocks) beginSuspend(f Injection[*nemesis.Suspend]) {
-	k.world.PauseClient(f.Action.Client)
-	k.stop(nemesis.Machine{Client: f.Action.Client}, MonotonicClock)
-}
-
-func (k *Clocks) endSuspend(f Injection[*nemesis.Suspend]) {
-	k.start(nemesis.Machine{Client: f.Action.Client}, MonotonicClock)
-	k.world.ResumeClient(f.Action.Client)
-}
-
-func (k *Clocks) beginSnapshot(f Injection[*nemesis.Snapshot]) {
-	k.world.PauseClient(f.Action.Client)
-	k.stop(nemesis.Machine{Client: f.Action.Client}, AllClocks)
-}
-
-func (k *Clocks) endSnapshot(f Injection[*nemesis.Snapshot]) {
-	machine := nemesis.Machine{Client: f.Action.Client}
-	missed := k.start(machine, AllClocks)
-	k.world.ResumeClient(f.Action.Client)
-	k.heal(machine, f.Action.Healing, -missed)
+	k.jump(e.Machine, by)
+	k.world.Later(k.world.GroundTime()+int64(e.Every), func() { k.flip(e, s) })
 }

@@ -161,7 +161,7 @@ func (j *Injector) Prepare() error {
 func (j *Injector) Begin(number int) (err error) {
 	f := j.faults[number-1]
 	j.OnBehalf(number, func() {
-		whose := nemesis.ClockMachine(f.action)
+		whose := f.action.Effects(nemesis.Setting{}).Clock.Machine
 		j.Record(history.Event{
 			Kind: history.FaultStart, Name: string(f.action.Kind()), Detail: f.action.String(),
 			Client: whose.Client, Node: whose.Node,

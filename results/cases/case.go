@@ -20,25 +20,25 @@ import (
 
 // Case is a stored run and what it shows of one property.
 type Case struct {
-	Property checker.Property
+	Property checker.Property `yaml:"property"`
 
 	// Shows is the verdict on the property: violated or holds.
-	Shows checker.Verdict
+	Shows checker.Verdict `yaml:"shows"`
 
 	// Story is the checker's story when the case was made.
-	Story string
+	Story string `yaml:"story,omitempty"`
 
 	// Notes are remarks of a person, or of the command that found it.
-	Notes string
+	Notes string `yaml:"notes,omitempty"`
 
-	Seed   uint64
-	Course runner.Course
+	Seed   uint64        `yaml:"-"`
+	Course runner.Course `yaml:"-"`
 
 	// Trace is the upper half of the run's trace hash.
-	Trace uint32
+	Trace uint32 `yaml:"-"`
 
 	// Scenario has a plan, no generator and no expectations: the expected verdict is Shows.
-	Scenario scenarios.Scenario
+	Scenario scenarios.Scenario `yaml:"scenario"`
 }
 
 // New returns a case of what a run has shown of a property.

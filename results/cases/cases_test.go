@@ -152,7 +152,7 @@ func TestBadInput(t *testing.T) {
 	begin, _, _ := strings.Cut(good, "\nscenario:")
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":               {"", "the file is empty"},
-		"no scenario":           {begin + "\n...\n", "there is no scenario"},
+		"no scenario":           {begin + "\n...\n", "scenario.name: missing"},
 		"text behind the end":   {good + "notes: more\n", `the last line is not "..."`},
 		"an end before the end": {replace("scenario:", "...\nscenario:"), "line 13: "},
 		"another version":       {replace("version: 1", "version: 2"), "line 2: version 2 of a case; this program reads version 1"},
@@ -162,7 +162,7 @@ func TestBadInput(t *testing.T) {
 		"a value out of range":  {replace("nodes: 5", "nodes: 0"), "scenario.nodes: 0"},
 		"another scenario":      {replace(crashRestart().Replay().String(), other.String()), `line 3: replay: it is of the scenario "calm", and that of the case is "crash-restart"`},
 		"a seed by hand":        {replace("crash-restart.1.", "crash-restart.2."), "line 3: replay: the replay string"},
-		"no replay string":      {replace("replay: "+crashRestart().Replay().String()+"\n", ""), "there is no replay"},
+		"no replay string":      {replace("replay: "+crashRestart().Replay().String()+"\n", ""), "replay: missing"},
 		"a verdict left open":   {replace("shows: violated", "shows: unknown"), "line 5: shows: unknown: want violated or holds"},
 		"an unknown property":   {replace("property: lease", "property: least"), `line 4: property: unknown property "least"`},
 		"what draws":            {replace("\n...", "\n  generate: {most: 2, faults: {latency: 1}}\n..."), "scenario.generate: not allowed in a case"},

@@ -12,24 +12,20 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // Version is the version of the file format.
 const Version = 1
 
-// form is the content of a file, in its order.
-type form struct {
-	Version  int                `yaml:"version"`
-	Replay   string             `yaml:"replay"`
-	Property checker.Property   `yaml:"property"`
-	Shows    checker.Verdict    `yaml:"shows"`
-	Story    string             `yaml:"story,omitempty"`
-	Notes    string             `yaml:"notes,omitempty"`
-	Scenario scenarios.Scenario `yaml:"scenario"`
+// content is the content of a file, in its order.
+type content struct {
+	Version int    `yaml:"version"`
+	Replay  string `yaml:"replay"`
+	Case    `yaml:",inline"`
 }
 
 // maxText limits the size of a case.
@@ -61,13 +57,13 @@ func Parse(text []byte) (Case, error) {
 	if !ended(text) {
 		return Case{}, fmt.Errorf("the last line is not %q: the file is truncated, or not a case", strings.TrimSpace(tail))
 	}
-	var f form
-	if err := scenarios.Decode(text, "case", &f); err != nil {
+	var f content
+	if err := form.Decode(text, "case", &f); err != nil {
 		return Case{}, err
 	}
 	c, err := f.complete()
 	if err != nil {
-		return Case{}, scenarios.Locate(text, err)
+		return Case{}, form.Locate(text, err)
 	}
 	return c, nil
 }
@@ -120,20 +116,13 @@ func notText(text []byte) int {
 }
 
 // complete checks what depends on more than one field.
-func (f form) complete() (Case, error) {
-	c := Case{Property: f.Property, Shows: f.Shows, Story: f.Story, Notes: f.Notes, Scenario: f.Scenario}
-	for _, required := range []struct {
-		name    string
-		missing bool
-	}{
-		{"replay", f.Replay == ""}, {"property", f.Property == ""}, {"shows", f.Shows == 0}, {"scenario", f.Scenario.Name == "" && f.Scenario.Clients == nil},
-	} {
-		if required.missing {
-			return c, fmt.Errorf("there is no %s", required.name)
-		}
+func (f content) complete() (Case, error) {
+	c := f.Case
+	if err := form.Check(&f); err != nil {
+		return c, err
 	}
 	if err := c.Scenario.Validate(); err != nil {
-		return c, nemesis.InField("scenario", err)
+		return c, form.In("scenario", err)
 	}
 	r, err := runner.ParseReplay(f.Replay)
 	switch {

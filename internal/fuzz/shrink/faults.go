@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // fewerFaults removes faults by delta debugging (Zeller and Hildebrandt, 2002): large parts of
@@ -106,7 +105,7 @@ func cut(client int, nodes ...int) nemesis.Fault {
 func simplifyKinds(k *reduction) {
 	for i := range k.best.Plan {
 		f := k.best.Plan[i]
-		simpler := simplerKind(f, k.best)
+		simpler := nemesis.Simpler(f.Action, k.best.World())
 		if simpler == nil {
 			continue
 		}
@@ -118,51 +117,6 @@ func simplifyKinds(k *reduction) {
 			}
 		}
 	}
-}
-
-// simplerKind returns the simpler action that is most similar to that of a fault, or nil.
-func simplerKind(f nemesis.Fault, s scenarios.Scenario) nemesis.Action {
-	switch a := f.Action.(type) {
-	case *nemesis.PowerLoss:
-		return &nemesis.Crash{Node: a.Node, RestartDelay: a.RestartDelay}
-	case *nemesis.Shutdown:
-		return &nemesis.Crash{Node: a.Node, RestartDelay: a.RestartDelay}
-	case *nemesis.Failover:
-		return &nemesis.Crash{Node: a.Node}
-	case *nemesis.OldSnapshot:
-		return &nemesis.Crash{Node: a.Node}
-	case *nemesis.PeerPartition:
-		if len(a.Nodes) == 1 {
-			return &nemesis.Crash{Node: a.Nodes[0]}
-		}
-	case *nemesis.Evict:
-		if usual := (nemesis.Evict{Node: a.Node}); *a != usual {
-			return &usual
-		}
-	case *nemesis.SplitBrain:
-		return &nemesis.Failover{Node: a.Node}
-	case *nemesis.VMRestore:
-		return &nemesis.OldSnapshot{Node: a.Node, Age: a.Age}
-	case *nemesis.Suspend:
-		return &nemesis.Pause{Client: a.Client}
-	case *nemesis.Snapshot:
-		return &nemesis.Pause{Client: a.Client}
-	case *nemesis.ClockStrobe:
-		return &nemesis.ClockJump{Machine: a.Machine, By: a.By}
-	case *nemesis.Loss:
-		return &nemesis.Partition{Links: a.Links, Way: a.Way}
-	case *nemesis.Latency:
-		return &nemesis.Partition{Links: a.Links, Way: a.Way}
-	case *nemesis.Bandwidth:
-		return &nemesis.Partition{Links: a.Links, Way: a.Way}
-	case *nemesis.Reset:
-		return &nemesis.Partition{Links: a.Links, Way: a.Way}
-	case *nemesis.Split:
-		if cuts, _ := a.Over(s.World()); len(cuts) == 1 {
-			return &nemesis.Partition{Links: cuts[0]}
-		}
-	}
-	return nil
 }
 
 // simplifyTriggers lets faults start and end at simpler moments: at a time, or when a client

@@ -72,7 +72,7 @@ func SizeOf(s scenarios.Scenario) Size {
 		} else {
 			z.Causes++
 		}
-		if simplerKind(f, s) != nil {
+		if nemesis.Simpler(f.Action, s.World()) != nil {
 			z.Kinds++
 		}
 	}

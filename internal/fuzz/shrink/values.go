@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -240,13 +241,13 @@ func (l *leaves) walk(path string, v reflect.Value) {
 
 func (l *leaves) fields(path string, v reflect.Value) {
 	topic := genericPath(path)
-	for _, m := range nemesis.MembersOf(v.Type()) {
+	for _, m := range form.Rows(v.Type()) {
 		switch {
 		case m.Name == "-" || skippedFields[topic+"."+m.Name]:
 		case m.Name == "": // its fields stand beside the others
-			l.walk(path, v.Field(m.Index))
+			l.walk(path, v.FieldByIndex(m.Index))
 		default:
-			l.walk(path+"."+m.Name, v.Field(m.Index))
+			l.walk(path+"."+m.Name, v.FieldByIndex(m.Index))
 		}
 	}
 }

@@ -44,17 +44,17 @@ type machineClocks struct {
 	off     bool // it was wrong at some time
 }
 
-// clockHandlers handles all faults. The last one ignores those that leave clocks alone.
-var clockHandlers = append(
-	world.ClockFaults(func(c *clocks) *world.Clocks { return c.faults }),
-	world.FaultHandler[*clocks, *nemesis.VMRestore]{
-		Begin: func(c *clocks, f world.Injection[*nemesis.VMRestore]) error { c.faults.BeginRestore(f); return nil },
-		End:   func(c *clocks, f world.Injection[*nemesis.VMRestore]) error { c.faults.EndRestore(f); return nil },
+// clockHandlers handles all faults, of which most leave clocks alone.
+var clockHandlers = world.FaultHandlers[*clocks]{world.FaultHandler[*clocks, nemesis.Action]{
+	Begin: func(c *clocks, f world.Injection[nemesis.Action]) error {
+		c.faults.Begin(f.Number, f.Action.Effects(nemesis.Setting{}).Clock)
+		return nil
 	},
-	world.FaultHandler[*clocks, nemesis.Action]{
-		Begin: func(*clocks, world.Injection[nemesis.Action]) error { return nil },
+	End: func(c *clocks, f world.Injection[nemesis.Action]) error {
+		c.faults.End(f.Number, f.Action.Effects(nemesis.Setting{}).Clock)
+		return nil
 	},
-)
+}}
 
 // newClocks returns clocks without errors. It shows the clock that the lock reads on clients,
 // and on nodes the clock by which keys or, for a lock without keys, sessions expire.
@@ -131,23 +131,23 @@ func (h *machineClocks) sample(which env.Clock, now int64) {
 	h.off = h.off || v.Value != 0
 }
 
-// GroundTime implements [world.Clockwork].
+// GroundTime implements [world.ClockWorld].
 func (c *clocks) GroundTime() int64 { return c.now }
 
-// Missed implements [world.Clockwork].
+// Missed implements [world.ClockWorld].
 func (c *clocks) Missed(m nemesis.Machine) int64 { return c.of(m).clocks[env.Wall].Behind(c.now) }
 
-// Change implements [world.Clockwork].
-func (c *clocks) Change(m nemesis.Machine, which world.ClockSelection, how func(*world.Clock)) {
+// Change implements [world.ClockWorld].
+func (c *clocks) Change(m nemesis.Machine, which nemesis.ClockSet, how func(*world.Clock)) {
 	h := c.of(m)
 	h.sample(c.reads(m), c.now)
-	for _, clock := range which.Of(&h.clocks[env.Wall], &h.clocks[env.Monotonic], &h.clocks[env.Boottime]) {
+	for _, clock := range world.Select(which, &h.clocks[env.Wall], &h.clocks[env.Monotonic], &h.clocks[env.Boottime]) {
 		how(clock)
 	}
 	h.sample(c.reads(m), c.now)
 }
 
-// Later implements [world.Clockwork].
+// Later implements [world.ClockWorld].
 func (c *clocks) Later(at int64, do func()) {
 	i, _ := slices.BinarySearchFunc(c.later, at, func(m change, at int64) int {
 		if m.at <= at {
@@ -158,10 +158,10 @@ func (c *clocks) Later(at int64, do func()) {
 	c.later = slices.Insert(c.later, i, change{at, do})
 }
 
-// PauseClient implements [world.Clockwork]. There is no program to pause.
+// PauseClient implements [world.ClockWorld]. There is no program to pause.
 func (c *clocks) PauseClient(int) {}
 
-// ResumeClient implements [world.Clockwork].
+// ResumeClient implements [world.ClockWorld].
 func (c *clocks) ResumeClient(int) {}
 
 // numberOf numbers the lanes of machines, clients before nodes. machineOf is its inverse.

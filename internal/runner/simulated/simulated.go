@@ -16,7 +16,7 @@ func Backend() runner.Backend {
 		Keys:    true,
 		Open:    runner.Opener(sim.Open),
 
-		Branching: branching, Hooked: hooked,
+		Drivable: true,
 	}
 	plain := b
 	b.InStore = func(string) (runner.Backend, bool) { return plain, true } // it simulates what they have in common

@@ -47,14 +47,14 @@ func (b Backend) handlers() live.FaultHandlers {
 // The error is one line that says what is missing (an engine, the image, redis-server in
 // it) or what is wrong with a server, or it contains the end of the log of a container that ended. After an error nothing is left behind.
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
-	kinds, failing := s.Plan.Kinds(), live.FailoverNodes(s.Plan)
+	failing := s.Plan.NodesThat(nemesis.PromotesReplica)
 	o := Options{
 		Backend:     b,
 		Nodes:       s.Nodes + len(failing),
 		AppendOnly:  s.Persistence != nemesis.Nothing,
 		EverySecond: s.Persistence == nemesis.EverySecond,
-		Power:       s.Persistence == nemesis.EverySecond && slices.Contains(kinds, (*nemesis.PowerLoss)(nil).Kind()) || live.Torn(s.Plan),
-		Journal:     slices.Contains(kinds, (*nemesis.OldSnapshot)(nil).Kind()),
+		Power:       s.Persistence == nemesis.EverySecond && s.Plan.Does(nemesis.CutsPower) || live.Torn(s.Plan),
+		Journal:     s.Plan.Does(nemesis.ReturnsOld),
 		Clocks:      s.Plan.AsksFor(nemesis.NodeClockFeature),
 		Linked:      failing,
 	}

@@ -124,11 +124,11 @@ func (c *clocks) missed() int64 {
 }
 
 // change applies how to the selected clocks and returns all clocks.
-func (c *clocks) change(which world.ClockSelection, how func(*world.Clock)) clockReadings {
+func (c *clocks) change(which nemesis.ClockSet, how func(*world.Clock)) clockReadings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	move := func() clockReadings {
-		for _, clock := range which.Of(&c.hands[env.Wall], &c.hands[env.Monotonic], &c.hands[env.Boottime]) {
+		for _, clock := range world.Select(which, &c.hands[env.Wall], &c.hands[env.Monotonic], &c.hands[env.Boottime]) {
 			how(clock)
 		}
 		return c.hands
@@ -190,10 +190,10 @@ func (c *clocks) wait(ctx context.Context, until env.Instant, do func(ctx contex
 // clockWorld is the part of a world that faults of clocks act on.
 type clockWorld struct{ world *World }
 
-// GroundTime implements [world.Clockwork].
+// GroundTime implements [world.ClockWorld].
 func (k clockWorld) GroundTime() int64 { return k.world.ground.now() }
 
-// Missed implements [world.Clockwork].
+// Missed implements [world.ClockWorld].
 func (k clockWorld) Missed(m nemesis.Machine) int64 {
 	if m.Client != 0 {
 		return k.world.client(m.Client).clocks.missed()
@@ -201,8 +201,8 @@ func (k clockWorld) Missed(m nemesis.Machine) int64 {
 	return k.world.walls[m.Node-1].Behind(k.GroundTime())
 }
 
-// Change implements [world.Clockwork].
-func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how func(*world.Clock)) {
+// Change implements [world.ClockWorld].
+func (k clockWorld) Change(m nemesis.Machine, which nemesis.ClockSet, how func(*world.Clock)) {
 	if m.Client == 0 {
 		k.world.changeWall(m.Node, how)
 		return
@@ -211,7 +211,7 @@ func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how fu
 	k.world.host(m.Client).clocksChanged()
 }
 
-// Later implements [world.Clockwork].
+// Later implements [world.ClockWorld].
 func (k clockWorld) Later(at int64, move func()) { k.world.plan.later(at, move) }
 
 // PauseClient implements [world.ClockWorld].

@@ -85,10 +85,7 @@ func PowerLosses(features ...nemesis.Feature) FaultHandlers {
 
 // Torn reports whether a fault of the plan tears an append-only file.
 func Torn(p nemesis.Plan) bool {
-	return slices.ContainsFunc(p, func(f nemesis.Fault) bool {
-		loss, is := f.Action.(*nemesis.PowerLoss)
-		return is && loss.TornTail != ""
-	})
+	return p.AsksFor(nemesis.TornLoadFeature) || p.AsksFor(nemesis.TornRefuseFeature)
 }
 
 func lossOf(p *nemesis.PowerLoss) aof.Loss {

@@ -115,7 +115,7 @@ func VMRestores() FaultHandlers {
 		handler[*nemesis.VMRestore]{
 			Features: []nemesis.Feature{nemesis.NodeClockFeature},
 			Begin: func(w *World, f injection[*nemesis.VMRestore]) error {
-				w.clocks.BeginRestore(f)
+				w.clocks.Begin(f.Number, f.Action.Effects(w.setting).Clock)
 				w.silence(f.Action.Node, f.Number, fmt.Sprintf("as its machine was %v before, in the same run", f.Action.Age))
 				w.recoveries[f.Action.Node-1].state = time.Now().Add(-f.Action.Age)
 				return w.server(f.Action.Node).(Rewinder).Stop()
@@ -123,7 +123,7 @@ func VMRestores() FaultHandlers {
 			End: func(w *World, f injection[*nemesis.VMRestore]) error {
 				node, server := f.Action.Node, w.server(f.Action.Node)
 				then := w.recoveries[node-1].state
-				w.clocks.EndRestore(f)
+				w.clocks.End(f.Number, f.Action.Effects(w.setting).Clock)
 				w.recover(node, f.Number, func() error {
 					if err := server.(Rewinder).Rewind(w.over, then); err != nil {
 						return err

@@ -113,10 +113,10 @@ func (p *pair) follow(ctx context.Context) error {
 }
 
 // WithReplicas pairs the nodes that the plan lets fail over with replicas. The fleet has
-// [OwnServer]s for all nodes, followed by one for each of [FailoverNodes]; they reach each
+// [OwnServer]s for all nodes, followed by one for each node that needs a replica; they reach each
 // other on loopback. After an error the fleet is unchanged.
 func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fleet) (Fleet, error) {
-	failing := FailoverNodes(s.Plan)
+	failing := s.Plan.NodesThat(nemesis.PromotesReplica)
 	if len(failing) == 0 {
 		return fleet, nil
 	}
@@ -142,21 +142,4 @@ func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fle
 		paired.Servers[node-1] = p
 	}
 	return paired, nil
-}
-
-// FailoverNodes returns the nodes that a plan lets fail over, each once.
-func FailoverNodes(p nemesis.Plan) (nodes []int) {
-	for _, f := range p {
-		node := 0
-		switch a := f.Action.(type) {
-		case *nemesis.Failover:
-			node = a.Node
-		case *nemesis.SplitBrain:
-			node = a.Node
-		}
-		if node != 0 && !slices.Contains(nodes, node) {
-			nodes = append(nodes, node)
-		}
-	}
-	return nodes
 }

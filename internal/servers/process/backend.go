@@ -42,14 +42,14 @@ func (Backend) Features() []nemesis.Feature { return handlers.Features() }
 // The error says how to install a missing redis-server, or contains the end of the log of a
 // server that did not start. After an error nothing is left behind.
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
-	rewinds := slices.Contains(s.Plan.Kinds(), (*nemesis.VMRestore)(nil).Kind())
+	rewinds := s.Plan.Does(nemesis.KeepsRunID)
 	servers, err := redisserver.OpenFleet(ctx, redisserver.Options{
 		Binary:      b.Binary,
-		Nodes:       s.Nodes + len(live.FailoverNodes(s.Plan)),
+		Nodes:       s.Nodes + len(s.Plan.NodesThat(nemesis.PromotesReplica)),
 		AppendOnly:  s.Persistence != nemesis.Nothing,
 		EverySecond: s.Persistence == nemesis.EverySecond,
 		Torn:        live.Torn(s.Plan),
-		Journal:     rewinds || slices.Contains(s.Plan.Kinds(), (*nemesis.OldSnapshot)(nil).Kind()),
+		Journal:     s.Plan.Does(nemesis.ReturnsOld),
 		Rewind:      rewinds,
 		Clocks:      s.Plan.AsksFor(nemesis.NodeClockFeature),
 	})

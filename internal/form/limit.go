@@ -1,6 +1,7 @@
-package nemesis
+package form
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -8,9 +9,7 @@ import (
 	"time"
 )
 
-// Limit is what the value of a field has to be. It stands in the tag of the
-// field, so that what refuses a value, the schema and the tables of the format
-// all read the same:
+// Limit is what the value of a field has to be, from its tag want:
 //
 //	want:"1..64"       a number from 1 to 64
 //	want:"0s.."        a duration that is not negative; of a list, each of it
@@ -28,9 +27,9 @@ type Limit struct {
 	min, max float64
 }
 
-// LimitOf returns the limit in the tag of a field, nil if it has none. A tag
-// that cannot be read is a panic.
-func LimitOf(f reflect.StructField) *Limit {
+// limitOf returns the limit in the tag of a field, nil if it has none. A tag that cannot be read is a
+// panic.
+func limitOf(f reflect.StructField) *Limit {
 	tag, ok := f.Tag.Lookup("want")
 	if !ok {
 		return nil
@@ -44,13 +43,11 @@ func LimitOf(f reflect.StructField) *Limit {
 		return &Limit{OneOf: strings.Split(tag, "|")}
 	}
 	low, above := strings.CutPrefix(low, ">")
-	l := &Limit{Min: low, Max: high, Above: above, Items: items}
-	l.min, l.max = l.number(low), l.number(high)
-	return l
+	return &Limit{Min: low, Max: high, Above: above, Items: items, min: number(low), max: number(high)}
 }
 
 // number reads an end of a range.
-func (l *Limit) number(text string) float64 {
+func number(text string) float64 {
 	if text == "" {
 		return 0
 	}
@@ -59,13 +56,13 @@ func (l *Limit) number(text string) float64 {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		panic(fmt.Sprintf("nemesis: no limit: %q", text))
+		panic(fmt.Sprintf("form: no limit: %q", text))
 	}
 	return v
 }
 
-// Required reports whether a field with this limit cannot be left out: nothing,
-// which is what it would then be, is not allowed.
+// Required reports whether a field with this limit cannot be left out: nothing, which is what it would
+// then be, is not allowed.
 func (l *Limit) Required() bool {
 	return l != nil && (l.Pattern != "" || l.Min != "" && !l.holds(0))
 }
@@ -117,14 +114,14 @@ func (l *Limit) checkEach(v reflect.Value) error {
 	if list, ok := v.Interface().([]time.Duration); ok { // reflection is slow, and there may be a million
 		for i, d := range list {
 			if !l.holds(float64(d)) {
-				return field(fmt.Sprintf("[%d]", i), l.refuse(d, float64(d)))
+				return In(fmt.Sprintf("[%d]", i), l.refuse(d, float64(d)))
 			}
 		}
 		return nil
 	}
 	for i := range v.Len() {
 		if err := l.checkNumber(v.Index(i)); err != nil {
-			return field(fmt.Sprintf("[%d]", i), err)
+			return In(fmt.Sprintf("[%d]", i), err)
 		}
 	}
 	return nil
@@ -171,50 +168,55 @@ func (l *Limit) String() string {
 	return "at most " + l.Max
 }
 
-// withinLimits checks a struct's own fields.
-func withinLimits(v reflect.Value) error {
-	for _, m := range MembersOf(v.Type()) {
-		if m.Limit == nil {
-			continue
-		}
-		if err := m.Limit.check(v.Field(m.Index)); err != nil {
-			return field(m.Name, err)
-		}
-	}
-	return nil
-}
-
-// MaxDuration is the longest duration, positive or negative, that a setting or
-// plan can name: 30 years. Nine of them add up without overflow.
+// MaxDuration is the longest duration, positive or negative, in a file: 30 years. Nine of them add up
+// without overflow.
 const MaxDuration = 30 * 365 * 24 * time.Hour
 
-// Bounded returns a [FieldError] for the first value, anywhere in what value
-// points to, that is out of the [Limit] of its field, or a duration longer than
-// [MaxDuration].
-func Bounded(value any) error { return bounded(reflect.ValueOf(value)) }
+// Rule is a struct with a rule for values that are valid alone: whether they are valid together.
+type Rule interface{ Consistent() error }
 
-// bounded looks at everything itself, by its type, so that a new field cannot
-// be forgotten.
-func bounded(v reflect.Value) error {
-	return walk(v, func(v reflect.Value) (bool, error) {
+var errMissing = errors.New("missing")
+
+// Check returns a [FieldError] for the first value, anywhere in what value points to, that is missing,
+// out of the [Limit] of its field, longer than [MaxDuration] or against a [Rule].
+func Check(value any) error {
+	return Walk(value, func(_ string, v reflect.Value) (bool, error) {
 		switch v.Type() {
 		case reflect.TypeFor[time.Duration]():
 			return true, tooLong(time.Duration(v.Int()))
 		case reflect.TypeFor[[]time.Duration](): // reflection is slow, and there may be a million
-			return true, noneTooLong(v.Interface().([]time.Duration))
+			for i, d := range v.Interface().([]time.Duration) {
+				if err := tooLong(d); err != nil {
+					return true, In(fmt.Sprintf("[%d]", i), err)
+				}
+			}
+			return true, nil
 		}
-		if v.Kind() == reflect.Struct {
-			return false, withinLimits(v)
+		if v.Kind() != reflect.Struct {
+			return false, nil
 		}
-		return false, nil
+		return false, of(v.Type()).check(v)
 	})
 }
 
-func noneTooLong(all []time.Duration) error {
-	for i, d := range all {
-		if err := tooLong(d); err != nil {
-			return field(fmt.Sprintf("[%d]", i), err)
+// check checks a struct's own fields.
+func (t *table) check(v reflect.Value) error {
+	for _, row := range t.fields {
+		if len(row.Index) > 1 || row.variant { // it is in another struct
+			continue
 		}
+		field := v.FieldByIndex(row.Index)
+		switch {
+		case row.needed && field.IsZero():
+			return In(row.Name, errMissing)
+		case row.Limit != nil:
+			if err := row.Limit.check(field); err != nil {
+				return In(row.Name, err)
+			}
+		}
+	}
+	if t.rule {
+		return v.Interface().(Rule).Consistent()
 	}
 	return nil
 }

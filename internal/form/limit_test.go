@@ -1,4 +1,4 @@
-package nemesis_test
+package form_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/internal/form"
 )
 
 // limits has a field for each form of a limit.
@@ -22,8 +22,8 @@ type limits struct {
 }
 
 func TestLimits(t *testing.T) {
-	good := limits{Number: 64, Share: 10, Duration: 0, Long: []time.Duration{0, ms}, Numbers: []int{1}, Items: []string{"", ""}, Word: "blue"}
-	if err := nemesis.Bounded(&good); err != nil {
+	good := limits{Number: 64, Share: 10, Duration: 0, Long: []time.Duration{0, time.Millisecond}, Numbers: []int{1}, Items: []string{"", ""}, Word: "blue"}
+	if err := form.Check(&good); err != nil {
 		t.Error(err)
 	}
 	zero := time.Duration(0)
@@ -32,9 +32,9 @@ func TestLimits(t *testing.T) {
 		"number: 65: want 1 to 64":                            func(l *limits) { l.Number = 65 },
 		"share: 0: want more than 0, at most 10":              func(l *limits) { l.Share = 0 },
 		"share: NaN: want more than 0, at most 10":            func(l *limits) { l.Share = math.NaN() },
-		"duration: -1ms is negative":                          func(l *limits) { l.Duration = -ms },
+		"duration: -1ms is negative":                          func(l *limits) { l.Duration = -time.Millisecond },
 		"maybe: 0s: want more than 0s, at most 1m":            func(l *limits) { l.Maybe = &zero },
-		"long[1]: -1ms is negative":                           func(l *limits) { l.Long = []time.Duration{0, -ms} },
+		"long[1]: -1ms is negative":                           func(l *limits) { l.Long = []time.Duration{0, -time.Millisecond} },
 		"numbers[2]: 0: want at least 1":                      func(l *limits) { l.Numbers = []int{2, 1, 0} },
 		"items: none in the list: want at least 2":            func(l *limits) { l.Items = nil },
 		"items: 1 in the list: want at least 2":               func(l *limits) { l.Items = []string{"x"} },
@@ -43,7 +43,7 @@ func TestLimits(t *testing.T) {
 	for want, spoil := range cases {
 		l := good
 		spoil(&l)
-		if err := nemesis.Bounded(&l); fmt.Sprint(err) != want {
+		if err := form.Check(&l); fmt.Sprint(err) != want {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/lockstorm/lockstorm/env"
 )
 
 // PeerPartition cuts the links between nodes of a store: the given nodes cannot reach the other
@@ -20,6 +22,10 @@ type PeerPartition struct {
 // Kind is "peer-partition".
 func (*PeerPartition) Kind() Kind { return "peer-partition" }
 
+func (*PeerPartition) about() string {
+	return "nodes of a store cannot reach the other nodes; clients still reach all of them"
+}
+
 func (p *PeerPartition) String() string {
 	return fmt.Sprintf("%s cannot reach the other nodes", listed("node", p.Nodes))
 }
@@ -32,8 +38,6 @@ func (p *PeerPartition) validate(s Setting) error {
 		err = errors.New("none in the list: name the nodes that are cut off from the others")
 	case len(p.Nodes) >= s.Nodes:
 		err = errors.New("no node is left that they could be cut off from")
-	default:
-		err = someOf("node", p.Nodes, s.Nodes)
 	}
 	return field("nodes", err)
 }
@@ -52,6 +56,18 @@ func (*PeerPartition) requires(s Setting) error {
 
 // Two faults of this kind always have a link in common.
 func (*PeerPartition) claims(Setting) []string { return []string{"the links between the nodes"} }
+
+// Effects implements [Action].
+func (p *PeerPartition) Effects(s Setting) Effects {
+	return Effects{Does: CutsPeers, Away: env.SetOf(p.Minority(s.Nodes)...)}
+}
+
+func (p *PeerPartition) simpler(Setting) Action {
+	if len(p.Nodes) == 1 {
+		return &Crash{Node: p.Nodes[0]}
+	}
+	return nil
+}
 
 func (*PeerPartition) ending() ending { return ending{} }
 

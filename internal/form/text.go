@@ -1,68 +1,29 @@
-package scenarios
+package form
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"sort"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Print writes the scenario as YAML.
-func (s Scenario) Print(w io.Writer) error {
-	enc := yaml.NewEncoder(w)
-	enc.SetIndent(2)
-	if err := enc.Encode(s); err != nil {
-		return err
-	}
-	return enc.Close()
-}
+// maxText is the largest size of a text. A scenario has some kilobytes, or ten megabytes with the
+// largest number of samples. Reading much more takes gigabytes of memory.
+const maxText = 32 << 20
 
-// Parse reads one scenario in YAML, or in JSON, which is part of YAML. An
-// error names the line; unknown fields are errors.
-func Parse(text []byte) (Scenario, error) {
-	f, err := ParseFile(text)
-	return f.Scenario, err
-}
+// ReadText reads a text up to the size that [Decode] rejects.
+func ReadText(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxText+1)) }
 
-// ParseFile is [Parse] for the whole content of a scenario file.
-func ParseFile(text []byte) (File, error) {
-	f, err := decodeFile(text)
-	if err == nil {
-		err = Locate(text, f.Validate())
-	}
-	if err == nil {
-		err = Locate(text, cmp.Or(f.validateDebate(), f.validatePublished()))
-	}
-	if err != nil {
-		return File{}, err
-	}
-	return f, nil
-}
-
-// decode reads a scenario whose values may be invalid.
-func decode(text []byte) (Scenario, error) {
-	f, err := decodeFile(text)
-	return f.Scenario, err
-}
-
-func decodeFile(text []byte) (f File, err error) {
-	err = Decode(text, "scenario", &f)
-	return f, err
-}
-
-// Decode decodes the only document of a YAML text into value, a pointer to a struct
-// with tags like those of a scenario's types. It reports all mistakes in the form at once, unknown
-// fields included, each with its line ([Mistakes]). The caller checks the values, and adds the line
-// with [Locate]. what is the name of the document in messages, such as "scenario".
+// Decode decodes the only document of a text in YAML, or in JSON, which is part of YAML, into value, a
+// pointer to a struct. It reports all mistakes in the form at once, unknown fields included, each with
+// its line ([Mistakes]). The caller checks the values ([Check]), and adds the line with [Locate]. what
+// is the name of the document in messages, such as "scenario".
 func Decode(text []byte, what string, value any) error {
 	if len(text) > maxText {
 		return fmt.Errorf("longer than %d MiB: that is no %s", maxText>>20, what)
@@ -74,13 +35,15 @@ func Decode(text []byte, what string, value any) error {
 	if len(root.Content) == 0 || root.Content[0].ShortTag() == "!!null" {
 		return errors.New("the file is empty")
 	}
-	if mistakes := checkForm(root.Content[0], what, reflect.TypeOf(value)); len(mistakes) > 0 {
-		return mistakes
+	return Apply(root.Content[0], what, value)
+}
+
+// Load is [Decode] and [Check].
+func Load(text []byte, what string, value any) error {
+	if err := Decode(text, what, value); err != nil {
+		return err
 	}
-	if err := root.Decode(value); err != nil {
-		return tidy(text, err)
-	}
-	return nil
+	return Locate(text, Check(value))
 }
 
 // onlyDocument reads the only document of a text.
@@ -117,13 +80,9 @@ func (m Mistakes) Error() string {
 // Unwrap returns all of them.
 func (m Mistakes) Unwrap() []error { return m }
 
-// tidy rewrites an error of the YAML library on one line, without the library's name and with
-// the number of the line.
+// tidy rewrites a syntax error of the YAML library without the library's name and with the number of
+// the line.
 func tidy(text []byte, err error) error {
-	var all *yaml.TypeError
-	if errors.As(err, &all) {
-		return errors.New(strings.Join(all.Errors, "; "))
-	}
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	number := 0
 	if _, none := fmt.Sscanf(message, "line %d:", &number); none != nil {
@@ -168,7 +127,7 @@ func lineOfError(text []byte, err error) int {
 // Locate prefixes an error that knows the path to its value with the line of the text. Any other
 // error stays as it is.
 func Locate(text []byte, err error) error {
-	var wrong *nemesis.FieldError
+	var wrong *FieldError
 	if !errors.As(err, &wrong) {
 		return err
 	}
@@ -207,29 +166,25 @@ func child(n *yaml.Node, part string) *yaml.Node {
 	return nil
 }
 
-// Words describes the lock on one line, by the fields that a file would set.
-func (l Lock) Words() string { return flow(l) }
+// Print writes a value in YAML, as [Decode] reads it.
+func Print(w io.Writer, value any) error {
+	enc := yaml.NewEncoder(w)
+	enc.SetIndent(2)
+	if err := enc.Encode(value); err != nil {
+		return err
+	}
+	return enc.Close()
+}
 
-// Words describes the client on one line, by the fields that a file would set.
-func (c Client) Words() string { return flow(c) }
-
-// flow prints a value on one line, as in "kind: redlock, ttl: 1s".
-func flow(v any) string {
+// JSON returns what [Print] writes as JSON, with the members in alphabetical order.
+func JSON(value any) ([]byte, error) {
 	var n yaml.Node
-	if err := n.Encode(v); err != nil {
-		return fmt.Sprint(err)
+	if err := n.Encode(value); err != nil {
+		return nil, err
 	}
-	n.Style = yaml.FlowStyle
-	for _, child := range n.Content {
-		child.Style &^= yaml.LiteralStyle
-		if child.Kind == yaml.MappingNode {
-			child.Style = yaml.FlowStyle
-		}
+	var plain any
+	if err := n.Decode(&plain); err != nil {
+		return nil, err
 	}
-	text, err := yaml.Marshal(&n)
-	if err != nil {
-		return fmt.Sprint(err)
-	}
-	line := strings.Join(strings.Fields(string(text)), " ") // the printer breaks long lines
-	return strings.TrimSuffix(strings.TrimPrefix(line, "{"), "}")
+	return json.Marshal(plain)
 }

@@ -1,0 +1,32 @@
+package nemesis
+
+import "fmt"
+
+// NodePause stops a node's server, as SIGSTOP does. Its clock runs on. Requests wait
+// in its socket; the server processes them in order when it continues.
+type NodePause struct {
+	Node int `yaml:"node" want:"1.."`
+}
+
+// Kind is "node-pause".
+func (*NodePause) Kind() Kind { return "node-pause" }
+
+func (*NodePause) about() string {
+	return "a node's server is paused, as by SIGSTOP; requests queue in its socket"
+}
+
+func (p *NodePause) String() string { return fmt.Sprintf("node %d stands still", p.Node) }
+
+func (p *NodePause) claims(Setting) []string { return []string{server(p.Node)} }
+
+// Effects implements [Action].
+func (p *NodePause) Effects(Setting) Effects { return Effects{Does: StopsNode, Away: just(p.Node)} }
+
+func (*NodePause) ending() ending { return ending{} }
+
+func (*NodePause) random(g *paramGenerator) Action { return &NodePause{Node: g.node()} }
+
+// few implements enumerable.
+func (*NodePause) few(p fewParams) []Fault {
+	return p.eachNode(func(node int) []Fault { return []Fault{{Action: &NodePause{Node: node}, End: After(p.scale)}} })
+}

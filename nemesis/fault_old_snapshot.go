@@ -1,0 +1,40 @@
+package nemesis
+
+import (
+	"fmt"
+	"time"
+)
+
+// OldSnapshot kills a node's server at the start; at the end it starts again
+// from an old snapshot, whatever its persistence. Before the run a node is
+// empty.
+type OldSnapshot struct {
+	Node int           `yaml:"node" want:"1.."`
+	Age  time.Duration `yaml:"age" want:">0s.."` // of the snapshot, when the fault starts
+}
+
+// Kind is "old-snapshot".
+func (*OldSnapshot) Kind() Kind { return "old-snapshot" }
+
+func (*OldSnapshot) about() string {
+	return "a node's server dies and, at the end, starts again from an old snapshot"
+}
+
+func (o *OldSnapshot) String() string {
+	return fmt.Sprintf("node %d dies, to restart from a snapshot %v old", o.Node, o.Age)
+}
+
+func (o *OldSnapshot) claims(Setting) []string { return []string{server(o.Node)} }
+
+// Effects implements [Action].
+func (o *OldSnapshot) Effects(Setting) Effects {
+	return Effects{Does: TakesDown | ReturnsOld, Away: just(o.Node), Outage: Outage{Node: o.Node, Loses: true}}
+}
+
+func (o *OldSnapshot) simpler(Setting) Action { return &Crash{Node: o.Node} }
+
+func (*OldSnapshot) ending() ending { return ending{} }
+
+func (*OldSnapshot) random(g *paramGenerator) Action {
+	return &OldSnapshot{Node: g.node(), Age: max(g.length(), 1)}
+}

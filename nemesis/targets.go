@@ -1,0 +1,174 @@
+package nemesis
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/env"
+)
+
+// program names what a client runs as a target.
+func program(client int) string { return fmt.Sprintf("the program of client %d", client) }
+
+// machineOf names what a fault holds that stops a client's machine.
+func machineOf(client int) []string {
+	return []string{program(client), rate(Machine{Client: client})}
+}
+
+// rate names the rate of a machine's clocks as a target.
+func rate(m Machine) string { return "the rate of the clocks of " + m.String() }
+
+// server names a node's server as a target.
+func server(node int) string { return fmt.Sprintf("the server of node %d", node) }
+
+// connectivity of a link is a target: whether it is cut.
+const connectivity = "the connectivity"
+
+// Links selects links between clients and nodes: those of each of the clients
+// to each of the nodes.
+type Links struct {
+	Clients []int `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients. None: every client
+	Nodes   []int `yaml:"nodes,flow,omitempty" want:"1.."`   // numbers of nodes. None: every node
+}
+
+// named lists the links, each after a text, as in "the latency of client 1 to node 2".
+func (l Links) named(what string, s Setting) []string {
+	var all []string
+	for _, c := range Each(l.Clients, s.Clients) {
+		for _, n := range Each(l.Nodes, s.Nodes) {
+			all = append(all, fmt.Sprintf("%s of client %d to node %d", what, c, n))
+		}
+	}
+	return all
+}
+
+// nodes returns the nodes of the links.
+func (l Links) nodes(s Setting) env.NodeSet { return env.SetOf(Each(l.Nodes, s.Nodes)...) }
+
+// Covers reports whether the link of a client to a node is one of them.
+func (l Links) Covers(client, node int) bool {
+	return (len(l.Clients) == 0 || slices.Contains(l.Clients, client)) && (len(l.Nodes) == 0 || slices.Contains(l.Nodes, node))
+}
+
+func (l Links) String() string {
+	return fmt.Sprintf("between %s and %s", listed("client", l.Clients), listed("node", l.Nodes))
+}
+
+// Direction is which way of a link is meant. Nothing means both.
+type Direction string
+
+// The directions. The zero value means both.
+const (
+	Both     Direction = ""
+	Requests Direction = "requests" // from the client to the node
+	Replies  Direction = "replies"  // from the node to the client
+)
+
+// messages names what goes that way.
+func (d Direction) messages() string {
+	if d == Both {
+		return "messages"
+	}
+	return string(d)
+}
+
+// Includes reports whether the direction includes another.
+func (d Direction) Includes(way Direction) bool { return d == Both || d == way }
+
+// Machine selects the machine of one node or of one client.
+type Machine struct {
+	Node   int `yaml:"node,omitempty" want:"0.."`   // its number; not together with a client
+	Client int `yaml:"client,omitempty" want:"0.."` // its number; not together with a node
+}
+
+func (m Machine) String() string {
+	if m.Client != 0 {
+		return fmt.Sprintf("client %d", m.Client)
+	}
+	return fmt.Sprintf("node %d", m.Node)
+}
+
+// The features of a fault that befalls the clock of a node, and of one that befalls the
+// clocks of a client.
+const (
+	NodeClockFeature   Feature = "node"
+	ClientClockFeature Feature = "client"
+)
+
+func (m Machine) features() []Feature {
+	if m.Client != 0 {
+		return []Feature{ClientClockFeature}
+	}
+	return []Feature{NodeClockFeature}
+}
+
+// Consistent returns an error unless it is one machine.
+func (m Machine) Consistent() error {
+	switch {
+	case m.Node != 0 && m.Client != 0:
+		return field("client", errors.New("a node and a client exclude each other"))
+	case m == Machine{}:
+		return field("node", errors.New("missing: want the number of a node or of a client"))
+	}
+	return nil
+}
+
+// someOf checks a list of numbers out of 1 to n; an empty list means all.
+func someOf(what string, list []int, n int) error {
+	seen := map[int]bool{}
+	for i, v := range list {
+		if err := oneOf(what, v, n); err != nil {
+			return field(fmt.Sprintf("[%d]", i), err)
+		}
+		if seen[v] {
+			return field(fmt.Sprintf("[%d]", i), fmt.Errorf("%s %d is named twice", what, v))
+		}
+		seen[v] = true
+	}
+	return nil
+}
+
+func oneOf(what string, v, n int) error {
+	if v < 1 || v > n {
+		return fmt.Errorf("there is no %s %d: they are numbered 1 to %d", what, v, n)
+	}
+	return nil
+}
+
+// Each returns the numbers in the list, or 1 to n for an empty list.
+func Each(list []int, n int) []int {
+	if len(list) > 0 {
+		return list
+	}
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i + 1
+	}
+	return all
+}
+
+// listed prints a list of clients or nodes.
+func listed(what string, list []int) string {
+	switch len(list) {
+	case 0:
+		return "every " + what
+	case 1:
+		return fmt.Sprintf("%s %d", what, list[0])
+	}
+	parts := make([]string, len(list))
+	for i, v := range list {
+		parts[i] = fmt.Sprint(v)
+	}
+	last := len(parts) - 1
+	return what + "s " + strings.Join(parts[:last], ", ") + " and " + parts[last]
+}
+
+// just is the set of one node, or none for 0.
+func just(node int) env.NodeSet {
+	if node == 0 {
+		return 0
+	}
+	return env.SetOf(node)
+}
