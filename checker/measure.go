@@ -50,15 +50,20 @@ type meter interface {
 	measure(m *Measurements, end history.Time)
 }
 
-// demand is who holds and who wants what, counted by validity, as meters share it.
+// demand is who holds and who wants what, counted by validity. The meters share it.
 type demand struct {
 	holds     timeline.PerHold[usage]
 	resources timeline.PerResource[users]
 	rows      timeline.PerClient[[]row]
 }
 
-// usage is whether a hold counts as tried, or as held.
-type usage struct{ trying, holding bool }
+// usage is what meters remember of a hold.
+type usage struct {
+	trying, holding bool  // it counts as tried, or as held
+	before          int32 // the grants of the resource, as of the call
+	joined          int32 // the number of the round that the try takes part in; 0: none
+	woken           int32 // the number of grants when the try was woken last, and one
+}
 
 // users are how many holds of a resource count so.
 type users struct{ holders, triers int }

@@ -281,7 +281,7 @@ type faultMeter struct {
 	FaultCount
 }
 
-func newFaultMeter(l *timeline.Timeline, d *demand) meter { return &faultMeter{} }
+func newFaultMeter(*timeline.Timeline, *demand) meter { return &faultMeter{} }
 
 func (*faultMeter) Wants() timeline.Kinds { return timeline.KindSet(history.FaultStart) }
 

@@ -36,7 +36,6 @@ type waitMeter struct {
 	timeline *timeline.Timeline
 	ttl      time.Duration // the longest
 	grants   timeline.PerResource[int32]
-	before   timeline.PerHold[int32] // the grants of the resource, as of the call
 	demand   *demand
 
 	each func(Wait) // nil: nobody wants to be told
@@ -82,7 +81,7 @@ func (w *waitMeter) goOn(h *timeline.Hold, now history.Time) {
 	if h.Client.Dead {
 		return
 	}
-	*w.before.Of(h) = *w.grants.Of(h.Resource)
+	w.demand.hold(h).before = *w.grants.Of(h.Resource)
 	if row := w.demand.row(h.Client, h.Resource); row != nil && now.Sub(row.last) > w.ttl && !w.demand.alongside(h) {
 		w.gaveUp(h.Client, row)
 		w.demand.endRow(h.Client, h.Resource)
@@ -102,7 +101,7 @@ func (w *waitMeter) giveUp(h *timeline.Hold, now history.Time) {
 	r := w.demand.row(h.Client, h.Resource)
 	if r == nil {
 		rows := w.demand.rows.Of(h.Client)
-		*rows = append(*rows, row{resource: h.Resource, since: h.Acquire.At, grants: *w.before.Of(h)})
+		*rows = append(*rows, row{resource: h.Resource, since: h.Acquire.At, grants: w.demand.hold(h).before})
 		r = &(*rows)[len(*rows)-1]
 	}
 	r.last = now
@@ -127,7 +126,7 @@ func (w *waitMeter) endRows(c *timeline.Client, now history.Time) {
 
 // waited measures the series of a try up to now.
 func (w *waitMeter) waited(h *timeline.Hold, now history.Time) {
-	since, grants := h.Acquire.At, *w.before.Of(h)
+	since, grants := h.Acquire.At, w.demand.hold(h).before
 	if row := w.demand.row(h.Client, h.Resource); row != nil {
 		since, grants = row.since, row.grants
 	}
@@ -170,7 +169,7 @@ type acquiringMeter struct {
 	took histogram
 }
 
-func newAcquiringMeter(l *timeline.Timeline, d *demand) meter { return &acquiringMeter{} }
+func newAcquiringMeter(*timeline.Timeline, *demand) meter { return &acquiringMeter{} }
 
 func (*acquiringMeter) Wants() timeline.Kinds {
 	return timeline.KindSet(history.Granted, timeline.Reentered)
@@ -207,8 +206,8 @@ func (q *Queues) columns(m *Measurements) []Column {
 
 type queueMeter struct {
 	Queues
-	herds timeline.PerResource[herd]
-	woken timeline.PerHold[int32] // the number of grants when the try was woken last, and one
+	herds  timeline.PerResource[herd]
+	demand *demand
 }
 
 // herd is the clients that were woken since a resource was last granted.
@@ -217,7 +216,7 @@ type herd struct {
 	tries  int
 }
 
-func newQueueMeter(l *timeline.Timeline, d *demand) meter { return &queueMeter{} }
+func newQueueMeter(l *timeline.Timeline, d *demand) meter { return &queueMeter{demand: d} }
 
 func (*queueMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Granted, history.Step) }
 
@@ -236,11 +235,11 @@ func (m *queueMeter) Observe(f *timeline.Fact) {
 }
 
 func (m *queueMeter) wake(h *timeline.Hold) {
-	r, woken := m.herds.Of(h.Resource), m.woken.Of(h)
-	if *woken == r.grants+1 {
+	r, u := m.herds.Of(h.Resource), m.demand.hold(h)
+	if u.woken == r.grants+1 {
 		return // once more
 	}
-	*woken = r.grants + 1
+	u.woken = r.grants + 1
 	r.tries++
 	m.Herd = max(m.Herd, r.tries)
 }
@@ -279,7 +278,6 @@ func (r *Rounds) figures(runs int) []Figure {
 type roundMeter struct {
 	Rounds
 	rounds timeline.PerResource[round]
-	joined timeline.PerHold[int32] // the number of the round that a try takes part in; 0: none
 	demand *demand
 }
 
@@ -329,16 +327,16 @@ func (m *roundMeter) join(h *timeline.Hold) {
 	}
 	r.open++
 	r.members++
-	*m.joined.Of(h) = r.number
+	m.demand.hold(h).joined = r.number
 }
 
 // leave ends a try that was not granted, and with the last one the round.
 func (m *roundMeter) leave(h *timeline.Hold) {
-	r, joined := m.rounds.Of(h.Resource), m.joined.Of(h)
-	if r.open == 0 || *joined != r.number {
+	r, u := m.rounds.Of(h.Resource), m.demand.hold(h)
+	if r.open == 0 || u.joined != r.number {
 		return
 	}
-	*joined = 0
+	u.joined = 0
 	if r.open--; r.open == 0 && r.members > 1 {
 		m.SplitRounds++
 	}

@@ -34,7 +34,7 @@ type workMeter struct {
 	Work
 }
 
-func newWorkMeter(l *timeline.Timeline, d *demand) meter { return &workMeter{} }
+func newWorkMeter(*timeline.Timeline, *demand) meter { return &workMeter{} }
 
 func (*workMeter) Wants() timeline.Kinds {
 	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released)
@@ -176,7 +176,7 @@ type rejectionMeter struct {
 	newest timeline.PerResource[history.Time] // grant
 }
 
-func newRejectionMeter(l *timeline.Timeline, d *demand) meter { return &rejectionMeter{} }
+func newRejectionMeter(*timeline.Timeline, *demand) meter { return &rejectionMeter{} }
 
 func (*rejectionMeter) Wants() timeline.Kinds {
 	return timeline.KindSet(history.Granted, history.ReadDone, history.WriteDone)

@@ -51,14 +51,19 @@ type tolerance struct {
 	streaks  map[streakKey]streak
 
 	competitors timeline.PerResource[competitors]
-	competing   timeline.PerHold[bool]            // the token may hold keys
+	rivals      timeline.PerHold[rival]
 	kept        timeline.PerResource[[]orphanKey] // keys on the nodes
-	obstructed  timeline.PerHold[timeline.Nodes]  // nodes that kept another token's key at some time since the call
 	pending     []openStreak                      // violations that rest on answers to watches, which are not there yet
 
 	eligible int
 	granted  int // of the fair tries
 	breaches violations
+}
+
+// rival is what is known of a try, or a hold, that others compete with.
+type rival struct {
+	competes   bool           // the token may hold keys
+	obstructed timeline.Nodes // nodes that kept another token's key at some time since the call
 }
 
 // attempt is a try that has returned.
@@ -239,7 +244,7 @@ func (t *tolerance) fair(a attempt) bool {
 	if c.Paused || c.PauseChanged >= a.call || a.cancelled() {
 		return false
 	}
-	return *t.obstructed.Of(a.hold)&reached == 0 && t.competitors.Of(a.hold.Resource).free(a)
+	return t.rivals.Of(a.hold).obstructed&reached == 0 && t.competitors.Of(a.hold.Resource).free(a)
 }
 
 func (t *tolerance) violate(a attempt, s streak) {
@@ -365,8 +370,8 @@ func (t *tolerance) forget(f *timeline.Fact) {
 
 // obstruct notes a node whose key obstructs a try.
 func (t *tolerance) obstruct(h *timeline.Hold, node int) {
-	nodes := t.obstructed.Of(h)
-	*nodes = nodes.With(node)
+	rival := t.rivals.Of(h)
+	rival.obstructed = rival.obstructed.With(node)
 }
 
 // obstructCalled notes the nodes whose keys obstruct a try that was called in this instant, or did
@@ -406,11 +411,11 @@ func (r *competitors) free(a attempt) bool {
 }
 
 func (t *tolerance) compete(h *timeline.Hold, now history.Time) {
-	competing := t.competing.Of(h)
-	if *competing {
+	rival := t.rivals.Of(h)
+	if rival.competes {
 		return
 	}
-	*competing = true
+	rival.competes = true
 	r := t.competitors.Of(h.Resource)
 	r.open++
 	if r.latest != now {
@@ -421,8 +426,8 @@ func (t *tolerance) compete(h *timeline.Hold, now history.Time) {
 
 // stop ends the competition of a hold at an instant.
 func (t *tolerance) stop(h *timeline.Hold, then history.Time) {
-	if competing := t.competing.Of(h); *competing {
-		*competing = false
+	if rival := t.rivals.Of(h); rival.competes {
+		rival.competes = false
 		r := t.competitors.Of(h.Resource)
 		r.open--
 		r.settled = max(r.settled, then)
