@@ -71,6 +71,7 @@ func New(h history.Header, only ...Property) *Checker {
 // have taken no event. If its header does not name the clock of until, that of the events' times is taken.
 func Of(t *timeline.Timeline, only ...Property) *Checker {
 	p, common := &Checker{cut: endless, timeline: t}, &shared{}
+	p.checkers, p.asked = make([]propertyChecker, 0, len(properties)), make([]Property, 0, len(properties))
 	for _, a := range properties {
 		asked := len(only) == 0 || slices.Contains(only, a.property)
 		if !asked && !(a.property == Lease && slices.Contains(only, Effect)) { // its overlaps are causes of lost updates
@@ -87,6 +88,7 @@ func Of(t *timeline.Timeline, only ...Property) *Checker {
 		return p
 	}
 	d := &demand{}
+	p.meters = make([]meter, 0, len(meters))
 	for _, newMeter := range meters {
 		m := newMeter(p.timeline, d)
 		p.meters = append(p.meters, m)

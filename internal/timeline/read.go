@@ -115,6 +115,8 @@ func (s Kinds) Has(k history.Kind) bool { return s&(1<<(k%maxKinds)) != 0 }
 // until, the timeline takes that of the events' times.
 func New(h history.Header) *Timeline {
 	t := &Timeline{Header: h, Started: map[int]history.Time{}, downed: map[int]history.Time{}, resources: map[string]*Resource{}, Faults: Faults{going: map[int]bool{}}}
+	t.Clients = make([]*Client, 0, h.Clients+1)
+	t.observers, t.settlers = make([]Observer, 0, usual), make([]Settler, 0, usual)
 	t.Client(h.Clients)
 	if h.Watched {
 		t.seen, t.Answered = make([]history.Time, h.Nodes+1), make([]history.Time, h.Nodes+1)
@@ -385,6 +387,9 @@ func (p *PerResource[T]) Each(do func(*T)) {
 		do(one)
 	}
 }
+
+// usual is how many observers a timeline has at most, unless somebody adds to a checker's.
+const usual = 24
 
 // few is how many holds, or clients, a small history has at a time.
 const few = 12
