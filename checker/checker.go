@@ -19,6 +19,10 @@
 package checker
 
 import (
+	"bytes"
+	"encoding/json"
+	"time"
+
 	"github.com/lockstorm/lockstorm/internal/timeline"
 
 	"cmp"
@@ -39,17 +43,6 @@ type Checker struct {
 	byClient *Checker // takes the same events with every until on its client's clock; nil: the clock is known
 
 	cut string // why the history is incomplete; empty if it is complete
-}
-
-// shared is what is found for one property and is the cause of what another finds.
-type shared struct {
-	overlaps timeline.PerResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
-}
-
-// propertyChecker judges one property.
-type propertyChecker interface {
-	// finding is called once, at the end. end is the instant of the last event.
-	finding(end history.Time) Finding
 }
 
 // New returns a checker of the history that begins with the header. It judges all
@@ -211,4 +204,115 @@ func (p *Checker) Err() error {
 		return &c
 	}
 	return nil
+}
+
+// SetSearchLimit bounds the search for an order of overlapping sections, in real time. If a search
+// takes longer, the verdict is unknown. The default is 2 s; 0 means no limit. Each search that
+// gives up halves the limit, so that all searches together take at most twice the limit. Call it
+// before the first event.
+func (p *Checker) SetSearchLimit(limit time.Duration) {
+	for _, j := range p.allCheckers() {
+		if e, ok := j.(*effect); ok {
+			e.orders.limit = limit
+		}
+	}
+}
+
+// Accesses calls each for every access when its outcome is known, or is known to stay
+// unknown, at the latest in Finish. It panics if New was not asked for effect exclusion. Call
+// it before the first event.
+func (p *Checker) Accesses(each func(Access)) {
+	p.byOneClock()
+	p.checkerOf(Effect).(*effect).each = each
+}
+
+// Demand calls waits for every series of tries and outages for every outage when it ends; Finish
+// ends those in progress. Call it before the first event. A checker of selected properties then
+// takes these two measurements and no others.
+func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
+	p.byOneClock()
+	if len(p.meters) == 0 {
+		d := &demand{}
+		for _, newMeter := range []func(*timeline.Timeline, *demand) meter{newWaitMeter, newOutageMeter} {
+			m := newMeter(p.timeline, d)
+			p.meters = append(p.meters, m)
+			p.timeline.Listen(m)
+		}
+	}
+	for _, m := range p.meters {
+		switch m := m.(type) {
+		case *waitMeter:
+			m.each = waits
+		case *outageMeter:
+			m.each = outages
+		}
+	}
+}
+
+// Report is all that a [Checker] finds in one history.
+type Report struct {
+	Findings     []Finding    `json:"findings"` // one for each property that New was asked for, in the order of [Properties]
+	Measurements Measurements `json:"measurements"`
+
+	// Cut is why the history is incomplete, so that every property that is not
+	// violated is unknown; empty if the history is complete.
+	Cut string `json:"cut,omitempty"`
+
+	// Untried lists the numbers of the faults after which no client began a try to acquire, or was granted
+	// a lock, in order: also those that went on when the history ended.
+	Untried []int `json:"-"`
+
+	// UntilClock is the clock by which the history was judged: that of its header or, if it names none,
+	// that which the events show.
+	UntilClock history.UntilClock `json:"-"`
+}
+
+// Finding returns what was found about a property.
+func (r Report) Finding(p Property) Finding {
+	for _, f := range r.Findings {
+		if f.Property == p {
+			return f
+		}
+	}
+	return Finding{Property: p, Verdict: Unknown, Undecided: "it was not judged"}
+}
+
+// Verdicts returns the verdict of every property.
+func (r Report) Verdicts() Verdicts {
+	v := make(Verdicts, len(r.Findings))
+	for _, f := range r.Findings {
+		v[f.Property] = f.Verdict
+	}
+	return v
+}
+
+// Verdicts are the verdicts of one history, found or expected. In files they are a
+// mapping of names to names, in JSON in the order of [Properties].
+type Verdicts map[Property]Verdict
+
+// MarshalJSON writes an object in the order of the properties.
+func (v Verdicts) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	written := 0
+	for _, p := range Properties() {
+		verdict, ok := v[p]
+		if !ok {
+			continue
+		}
+		if written > 0 {
+			b.WriteByte(',')
+		}
+		written++
+		value, err := json.Marshal(verdict)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%q:%s", p, value)
+	}
+	if written < len(v) {
+		return nil, fmt.Errorf("checker: a verdict of a property that there is not")
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
 }

@@ -128,9 +128,6 @@ func (c *contract) Observe(f *timeline.Fact) {
 	}
 }
 
-// Duty is a part of the contract.
-type Duty string
-
 // The duties of a lock.
 const (
 	ReturnsInTime    Duty = "returns-in-time"     // a call returns within its bound
@@ -847,6 +844,3 @@ func (c *contract) lateBecause(h *timeline.Hold, now history.Time) []Cause {
 	}
 	return unbroken(deadlineLate)
 }
-
-// deadlineLate is the evidence if no fault explains the delay.
-var deadlineLate = Event{Role: RoleAccess, Text: "the lock's own deadline is later than its TTL allows"}

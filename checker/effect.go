@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -52,18 +51,6 @@ func (j *effect) register(r *timeline.Resource) *register {
 		g.states, g.unknown = []registerState{{}}, unknowns{}
 	}
 	return g
-}
-
-// SetSearchLimit bounds the search for an order of overlapping sections, in real time. If a search
-// takes longer, the verdict is unknown. The default is 2 s; 0 means no limit. Each search that
-// gives up halves the limit, so that all searches together take at most twice the limit. Call it
-// before the first event.
-func (p *Checker) SetSearchLimit(limit time.Duration) {
-	for _, j := range p.allCheckers() {
-		if e, ok := j.(*effect); ok {
-			e.orders.limit = limit
-		}
-	}
 }
 
 func (*effect) Wants() timeline.Kinds {
@@ -425,14 +412,6 @@ type Access struct {
 	Return  history.Time // of the write, or its apply if its outcome is unknown; 0: neither came
 
 	Unknown bool // the write may or may not have been applied
-}
-
-// Accesses calls each for every access when its outcome is known, or is known to stay
-// unknown, at the latest in Finish. It panics if New was not asked for effect exclusion. Call
-// it before the first event.
-func (p *Checker) Accesses(each func(Access)) {
-	p.byOneClock()
-	p.checkerOf(Effect).(*effect).each = each
 }
 
 func accessOf(s *timeline.Section, unknown bool) Access {

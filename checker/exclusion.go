@@ -63,20 +63,6 @@ type sweep struct {
 	last *ended // the window that ended last, for (c); nil: none
 }
 
-// ended is a copy of a window that has ended, or of a live one. Its hold may have been
-// retired.
-type ended struct {
-	live  bool
-	grant Grant
-	acted bool // its acquire had not returned
-	from  history.Time
-	at    history.Time
-	by    history.Kind
-	kept  timeline.Nodes       // nodes with the hold's key
-	voted timeline.Nodes       // nodes that had it when it was granted
-	fate  *timeline.KeyHistory // of the hold
-}
-
 // window judges the begin or the end of a window. In an instant the windows that end come first, then those that
 // begin, then the empty ones.
 func (x *exclusion) Window(e *timeline.WindowEvent) {
@@ -123,15 +109,6 @@ func (s *sweep) remember(w timeline.LiveWindow, e *timeline.WindowEvent) {
 		s.last = &ended{}
 	}
 	s.last.note(w, e)
-}
-
-func (e *ended) note(w timeline.LiveWindow, at *timeline.WindowEvent) {
-	h := w.Hold
-	e.from, e.at, e.by = w.From, at.At, at.By
-	e.acted, e.kept, e.voted, e.fate = !h.Granted, h.Keys.Set, h.Voted(), h.Keys.Past
-	g := &e.grant
-	g.Client, g.Resource, g.Token = h.Client.Number, h.Resource.Name, h.Token
-	g.Call, g.Granted, g.Validity = h.Acquire.At, h.GrantedAt, h.AtGrant.Left
 }
 
 // interrupted returns the window that ended last, if it ended after the last window of a

@@ -41,16 +41,6 @@ type waitMeter struct {
 	each func(Wait) // nil: nobody wants to be told
 }
 
-// row is a series of refused tries. It begins with the first refusal; a single try needs only its
-// hold.
-type row struct {
-	resource *timeline.Resource
-	since    history.Time // the first call
-	last     history.Time // the last return
-	grants   int32        // that the resource had seen at the first call
-	tries    int          // that were refused
-}
-
 func newWaitMeter(l *timeline.Timeline, d *demand) meter {
 	return &waitMeter{timeline: l, ttl: l.Header.LongestTTL, demand: d}
 }
@@ -374,29 +364,6 @@ type Wait struct {
 type Outage struct {
 	Resource string
 	From, To history.Time
-}
-
-// Demand calls waits for every series of tries and outages for every outage when it ends; Finish
-// ends those in progress. Call it before the first event. A checker of selected properties then
-// takes these two measurements and no others.
-func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
-	p.byOneClock()
-	if len(p.meters) == 0 {
-		d := &demand{}
-		for _, newMeter := range []func(*timeline.Timeline, *demand) meter{newWaitMeter, newOutageMeter} {
-			m := newMeter(p.timeline, d)
-			p.meters = append(p.meters, m)
-			p.timeline.Listen(m)
-		}
-	}
-	for _, m := range p.meters {
-		switch m := m.(type) {
-		case *waitMeter:
-			m.each = waits
-		case *outageMeter:
-			m.each = outages
-		}
-	}
 }
 
 // tell reports the series of a try, which ends as v says.

@@ -232,3 +232,30 @@ func (v *violation) interrupted() []Event {
 func SameOverlap(lease, section Finding) bool {
 	return len(lease.Events) > 0 && reflect.DeepEqual(lease.Events, section.Events) && reflect.DeepEqual(lease.Causes, section.Causes)
 }
+
+// ended is a copy of a window that has ended, or of a live one. Its hold may have been
+// retired.
+type ended struct {
+	live  bool
+	grant Grant
+	acted bool // its acquire had not returned
+	from  history.Time
+	at    history.Time
+	by    history.Kind
+	kept  timeline.Nodes       // nodes with the hold's key
+	voted timeline.Nodes       // nodes that had it when it was granted
+	fate  *timeline.KeyHistory // of the hold
+}
+
+func (e *ended) note(w timeline.LiveWindow, at *timeline.WindowEvent) {
+	h := w.Hold
+	e.from, e.at, e.by = w.From, at.At, at.By
+	e.acted, e.kept, e.voted, e.fate = !h.Granted, h.Keys.Set, h.Voted(), h.Keys.Past
+	g := &e.grant
+	g.Client, g.Resource, g.Token = h.Client.Number, h.Resource.Name, h.Token
+	g.Call, g.Granted, g.Validity = h.Acquire.At, h.GrantedAt, h.AtGrant.Left
+}
+
+func (v *ended) contender() contender {
+	return contender{client: v.grant.Client, token: v.grant.Token, kept: v.kept, voted: v.voted, fate: v.fate}
+}

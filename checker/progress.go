@@ -1024,3 +1024,19 @@ func (p *progress) about(k *keptKey, now history.Time) (text string) {
 	}
 	return text
 }
+
+// lastOutlived returns the last try since an instant that took longer than its TTL, or nil.
+// Tries under way count, too.
+func (p *progress) lastOutlived(r *timeline.Resource, from, now history.Time) *outlivedTry {
+	if o := p.of(r).outlived; o != nil && o.at > from {
+		return o
+	}
+	for _, h := range r.Holds {
+		if h.Acquire.Open {
+			if o := outlived(h, p.needed, now); o != nil {
+				return o
+			}
+		}
+	}
+	return nil
+}
