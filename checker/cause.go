@@ -102,22 +102,22 @@ func (v contender) entry() (e timeline.EntryLoss) {
 }
 
 // newConflict returns the conflict between a holder and a newcomer, as known now.
-func newConflict(l *timeline.Timeline, n *timeline.Faults, a *timeline.Hold, b contender, now history.Time) *conflict {
+func newConflict(line *timeline.Timeline, n *timeline.Faults, a *timeline.Hold, b contender, now history.Time) *conflict {
 	c := &conflict{
-		faults: n, stored: l.Header.Keepers < 0, late: l.Header.Keys && l.Header.Watched,
+		faults: n, stored: line.Header.Keepers < 0, late: line.Header.Keys && line.Header.Watched,
 		client: a.Client.Number, token: a.Token, other: b.client, theirs: b.token, at: now,
 		since: a.Acquire.At, until: now,
 		kept: a.Keys.Set, came: b.kept, voted: a.Voted(), elected: b.voted, fate: a.KeyHistory(),
 		endless: a.Endless(),
 	}
-	if timeline.ExactKeys(l.Header) {
-		c.quorum = timeline.ElectorateOf(l.Header)
+	if timeline.ExactKeys(line.Header) {
+		c.quorum = timeline.ElectorateOf(line.Header)
 	}
 	if s := a.Client.LastPause; s.Ever && a.Acquire.At <= s.From && s.To <= a.GrantedAt {
 		c.delayed = s
 	}
 	c.vouched, _ = a.Promised()
-	c.emptied = emptiedUnder(l, a, c.vouched, now)
+	c.emptied = emptiedUnder(line, a, c.vouched, now)
 	c.entry, c.its = a.KeyHistory().Entry, b.entry()
 	c.early = c.vouched.At.Add(c.vouched.Left).Sub(c.entry.At)
 	if w := &a.Windows[timeline.LeaseWindow]; w.Over && w.By == history.Lapse && w.End <= now {
@@ -143,14 +143,14 @@ func newConflict(l *timeline.Timeline, n *timeline.Faults, a *timeline.Hold, b c
 // emptiedUnder returns the last node that came back without keys and may have had the key of a hold, as
 // far as is known without keys. It went down after the hold called acquire, came back before the TTL of
 // that key was over, and so did the other client get its vote.
-func emptiedUnder(l *timeline.Timeline, a *timeline.Hold, vouched timeline.Promise, now history.Time) (last timeline.Comeback) {
-	if l.Header.Keepers < 0 {
-		if v := l.LastEmptied; v.At > a.Acquire.At && v.At <= now {
+func emptiedUnder(line *timeline.Timeline, a *timeline.Hold, vouched timeline.Promise, now history.Time) (last timeline.Comeback) {
+	if line.Header.Keepers < 0 {
+		if v := line.LastEmptied; v.At > a.Acquire.At && v.At <= now {
 			last = v
 		}
 		return last
 	}
-	for _, v := range l.Comebacks {
+	for _, v := range line.Comebacks {
 		soon := a.TTL == 0 || v.At.Sub(v.Down) < a.TTL && now < vouched.At.Add(max(a.TTL, a.ExtendTTL))
 		if v.Down > a.Acquire.At && v.At <= now && soon {
 			last = v

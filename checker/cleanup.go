@@ -93,8 +93,8 @@ type leftover struct {
 // a machine that is too busy each may take as long as the bound; but then so do the looks.
 const requiredLooks = 10
 
-func newCleanup(l *timeline.Timeline, _ *shared) propertyChecker {
-	return &cleanup{header: l.Header, timeline: l, faults: &l.Faults, due: timeline.Forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
+func newCleanup(line *timeline.Timeline, _ *shared) propertyChecker {
+	return &cleanup{header: line.Header, timeline: line, faults: &line.Faults, due: timeline.Forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
 }
 
 // wants nothing if the history has no keys, or no bound for them.

@@ -63,8 +63,8 @@ const (
 	saysLost               // by a release
 )
 
-func newContract(l *timeline.Timeline, _ *shared) propertyChecker {
-	c := &contract{header: l.Header, quorum: timeline.ElectorateOf(l.Header), timeline: l, faults: &l.Faults}
+func newContract(line *timeline.Timeline, _ *shared) propertyChecker {
+	c := &contract{header: line.Header, quorum: timeline.ElectorateOf(line.Header), timeline: line, faults: &line.Faults}
 	c.truth = newTruth(c)
 	return c
 }

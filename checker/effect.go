@@ -40,8 +40,8 @@ type effect struct {
 	each func(Access) // nil: nobody asked
 }
 
-func newEffect(l *timeline.Timeline, s *shared) propertyChecker {
-	return &effect{timeline: l, faults: &l.Faults, overlaps: &s.overlaps, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
+func newEffect(line *timeline.Timeline, s *shared) propertyChecker {
+	return &effect{timeline: line, faults: &line.Faults, overlaps: &s.overlaps, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
 }
 
 // register returns the state of a resource, which is 0 at first.

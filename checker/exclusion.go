@@ -44,12 +44,12 @@ type exclusion struct {
 	doubt *Finding // why an overlap may have been missed
 }
 
-func newLease(l *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.LeaseWindow, timeline: l, faults: &l.Faults, overlaps: &s.overlaps}
+func newLease(line *timeline.Timeline, s *shared) propertyChecker {
+	return &exclusion{kind: timeline.LeaseWindow, timeline: line, faults: &line.Faults, overlaps: &s.overlaps}
 }
 
-func newSection(l *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.SectionWindow, timeline: l, faults: &l.Faults, overlaps: &s.overlaps}
+func newSection(line *timeline.Timeline, s *shared) propertyChecker {
+	return &exclusion{kind: timeline.SectionWindow, timeline: line, faults: &line.Faults, overlaps: &s.overlaps}
 }
 
 // sweep is what has to be remembered of a resource besides its live windows.

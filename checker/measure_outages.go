@@ -72,8 +72,8 @@ type outage struct {
 	taken history.Time // since when somebody holds the resource, if anybody does
 }
 
-func newOutageMeter(l *timeline.Timeline, d *demand) meter {
-	return &outageMeter{timeline: l, ttl: l.Header.LongestTTL, demand: d}
+func newOutageMeter(line *timeline.Timeline, d *demand) meter {
+	return &outageMeter{timeline: line, ttl: line.Header.LongestTTL, demand: d}
 }
 
 func (*outageMeter) Wants() timeline.Kinds {
@@ -239,7 +239,7 @@ type mourning struct {
 	first history.Time
 }
 
-func newDeathMeter(l *timeline.Timeline, d *demand) meter { return &deathMeter{demand: d} }
+func newDeathMeter(line *timeline.Timeline, d *demand) meter { return &deathMeter{demand: d} }
 
 func (*deathMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Granted, history.Kill) }
 

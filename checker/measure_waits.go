@@ -41,8 +41,8 @@ type waitMeter struct {
 	each func(Wait) // nil: nobody wants to be told
 }
 
-func newWaitMeter(l *timeline.Timeline, d *demand) meter {
-	return &waitMeter{timeline: l, ttl: l.Header.LongestTTL, demand: d}
+func newWaitMeter(line *timeline.Timeline, d *demand) meter {
+	return &waitMeter{timeline: line, ttl: line.Header.LongestTTL, demand: d}
 }
 
 func (*waitMeter) Wants() timeline.Kinds {
@@ -206,7 +206,7 @@ type herd struct {
 	tries  int
 }
 
-func newQueueMeter(l *timeline.Timeline, d *demand) meter { return &queueMeter{demand: d} }
+func newQueueMeter(line *timeline.Timeline, d *demand) meter { return &queueMeter{demand: d} }
 
 func (*queueMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Granted, history.Step) }
 
@@ -279,7 +279,7 @@ type round struct {
 	granted bool // the resource was granted at some time
 }
 
-func newRoundMeter(l *timeline.Timeline, d *demand) meter { return &roundMeter{demand: d} }
+func newRoundMeter(line *timeline.Timeline, d *demand) meter { return &roundMeter{demand: d} }
 
 func (*roundMeter) Wants() timeline.Kinds {
 	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Kill)

@@ -54,15 +54,15 @@ type progress struct {
 	grants int
 }
 
-func newProgress(l *timeline.Timeline, s *shared) propertyChecker {
-	h := l.Header
+func newProgress(line *timeline.Timeline, s *shared) propertyChecker {
+	h := line.Header
 	needed := timeline.ElectorateOf(h)
 	if needed.None() {
 		needed = timeline.AllAlike(h.Nodes)
 	}
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
-		timeline: l, faults: &l.Faults, quiet: timeline.LongAgo, excuses: newExcuses(needed.Nodes(), l.Header.Clients),
+		timeline: line, faults: &line.Faults, quiet: timeline.LongAgo, excuses: newExcuses(needed.Nodes(), line.Header.Clients),
 		instant: instant{called: make([]*timeline.Hold, 0, 4)},
 	}
 }
@@ -619,11 +619,11 @@ func (x *excuses) usedBy(r *timeline.Resource, c *timeline.Client) bool {
 }
 
 // resources lists the resources whose waits something can have caused, in the order of their names.
-func (x *excuses) resources(l *timeline.Timeline, c concern) []*timeline.Resource {
+func (x *excuses) resources(line *timeline.Timeline, c concern) []*timeline.Resource {
 	if c.none() {
 		return nil
 	}
-	return slices.DeleteFunc(l.ResourcesInOrder(), func(r *timeline.Resource) bool { return !c.everybody && !x.usedBy(r, c.client) })
+	return slices.DeleteFunc(line.ResourcesInOrder(), func(r *timeline.Resource) bool { return !c.everybody && !x.usedBy(r, c.client) })
 }
 
 // shows is what the history shows of faults: nodes that go down, links, pauses and deaths.
@@ -632,14 +632,14 @@ const shows = nemesis.TakesDown | nemesis.StopsNode | nemesis.ReturnsErrors | ne
 	nemesis.StopsClient | nemesis.EndsClient
 
 // concern returns whose waits the fault can have caused, other than by what the history shows of it.
-func (f *ongoingFault) concern(l *timeline.Timeline, voters timeline.Nodes) concern {
+func (f *ongoingFault) concern(line *timeline.Timeline, voters timeline.Nodes) concern {
 	switch {
 	case f.kind.Does(nemesis.DelaysAccess): // nothing that a lock does
 		return concern{}
 	case f.isClock() && f.machine.Node != 0:
 		return concern{everybody: voters.Has(f.machine.Node)}
 	case f.isClock() && f.machine.Client != 0:
-		return concern{client: l.Client(f.machine.Client)}
+		return concern{client: line.Client(f.machine.Client)}
 	}
 	return concern{everybody: !f.shown || !f.kind.Does(shows)}
 }
@@ -711,14 +711,14 @@ type cutLinks struct {
 
 // present returns what goes on that can have made clients wait for a resource until now: links that are
 // down, and faults.
-func (x *excuses) present(l *timeline.Timeline, r *timeline.Resource) (links []cutLinks, faults []int) {
+func (x *excuses) present(line *timeline.Timeline, r *timeline.Resource) (links []cutLinks, faults []int) {
 	for number, cut := range x.cut {
-		if c := l.Client(number); cut != 0 && x.usedBy(r, c) {
+		if c := line.Client(number); cut != 0 && x.usedBy(r, c) {
 			links = append(links, cutLinks{c, cut})
 		}
 	}
 	for number, on := range x.faults {
-		if c := on.concern(l, x.voters); !on.begins && (c.everybody || c.client != nil && x.usedBy(r, c.client)) {
+		if c := on.concern(line, x.voters); !on.begins && (c.everybody || c.client != nil && x.usedBy(r, c.client)) {
 			faults = append(faults, number)
 		}
 	}

@@ -99,10 +99,10 @@ type streakKey struct {
 	resource string
 }
 
-func newTolerance(l *timeline.Timeline, _ *shared) propertyChecker {
-	h := l.Header
+func newTolerance(line *timeline.Timeline, _ *shared) propertyChecker {
+	h := line.Header
 	t := &tolerance{
-		timeline: l, faults: &l.Faults,
+		timeline: line, faults: &line.Faults,
 		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: timeline.AllAlike(h.Nodes),
 		changed: timeline.LongAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
 		streaks: map[streakKey]streak{},
