@@ -102,9 +102,9 @@ func (v contender) entry() (e timeline.EntryLoss) {
 }
 
 // newConflict returns the conflict between a holder and a newcomer, as known now.
-func newConflict(line *timeline.Timeline, n *timeline.Faults, a *timeline.Hold, b contender, now history.Time) *conflict {
+func newConflict(line *timeline.Timeline, a *timeline.Hold, b contender, now history.Time) *conflict {
 	c := &conflict{
-		faults: n, stored: line.Header.Keepers < 0, late: line.Header.Keys && line.Header.Watched,
+		faults: &line.Faults, stored: line.Header.Keepers < 0, late: line.Header.Keys && line.Header.Watched,
 		client: a.Client.Number, token: a.Token, other: b.client, theirs: b.token, at: now,
 		since: a.Acquire.At, until: now,
 		kept: a.Keys.Set, came: b.kept, voted: a.Voted(), elected: b.voted, fate: a.KeyHistory(),

@@ -39,7 +39,6 @@ const Cleanup Property = "cleanup"
 type cleanup struct {
 	header   history.Header
 	timeline *timeline.Timeline
-	faults   *timeline.Faults
 
 	excuses   []excuse         // of this instant
 	over      []*timeline.Hold // tries refused and holds released in this instant
@@ -94,7 +93,7 @@ type leftover struct {
 const requiredLooks = 10
 
 func newCleanup(line *timeline.Timeline, _ *shared) propertyChecker {
-	return &cleanup{header: line.Header, timeline: line, faults: &line.Faults, due: timeline.Forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
+	return &cleanup{header: line.Header, timeline: line, due: timeline.Forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
 }
 
 // wants nothing if the history has no keys, or no bound for them.

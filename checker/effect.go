@@ -18,7 +18,6 @@ const Effect Property = "effect"
 // points, so that the cost stays linear: see [register].
 type effect struct {
 	timeline   *timeline.Timeline
-	faults     *timeline.Faults
 	registers  timeline.PerResource[register]
 	orders     orders
 	overlaps   *timeline.PerResource[[]*conflict] // of leases
@@ -41,7 +40,7 @@ type effect struct {
 }
 
 func newEffect(line *timeline.Timeline, s *shared) propertyChecker {
-	return &effect{timeline: line, faults: &line.Faults, overlaps: &s.overlaps, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
+	return &effect{timeline: line, overlaps: &s.overlaps, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
 }
 
 // register returns the state of a resource, which is 0 at first.

@@ -32,7 +32,6 @@ const (
 type exclusion struct {
 	kind     timeline.WindowKind
 	timeline *timeline.Timeline
-	faults   *timeline.Faults
 	sweeps   timeline.PerResource[sweep]
 	overlaps *timeline.PerResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
 
@@ -45,11 +44,11 @@ type exclusion struct {
 }
 
 func newLease(line *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.LeaseWindow, timeline: line, faults: &line.Faults, overlaps: &s.overlaps}
+	return &exclusion{kind: timeline.LeaseWindow, timeline: line, overlaps: &s.overlaps}
 }
 
 func newSection(line *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.SectionWindow, timeline: line, faults: &line.Faults, overlaps: &s.overlaps}
+	return &exclusion{kind: timeline.SectionWindow, timeline: line, overlaps: &s.overlaps}
 }
 
 // sweep is what has to be remembered of a resource besides its live windows.
@@ -140,14 +139,14 @@ func (x *exclusion) violate(held timeline.LiveWindow, e *timeline.WindowEvent) {
 		return
 	}
 	if c := x.conflict(held.Hold, contenderOf(e.Hold), e.At); c != nil && x.first == nil {
-		x.first = newViolation(x.kind, held, e, x.faults, c)
+		x.first = newViolation(held, e, c)
 	}
 }
 
 // violateGap counts a violation of (c): the event begins a window of its hold anew.
 func (x *exclusion) violateGap(was *ended, e *timeline.WindowEvent) {
 	if c := x.conflict(e.Hold, was.contender(), e.At); c != nil && x.first == nil {
-		x.first = newInterrupted(x.kind, was, e, x.faults, c)
+		x.first = newInterrupted(was, e, c)
 	}
 }
 
@@ -163,7 +162,7 @@ func (x *exclusion) conflict(held *timeline.Hold, came contender, now history.Ti
 	if x.first != nil && known {
 		return nil
 	}
-	c := newConflict(x.timeline, x.faults, held, came, now)
+	c := newConflict(x.timeline, held, came, now)
 	if !known {
 		*overlaps = append(*overlaps, c)
 	}

@@ -18,7 +18,6 @@ const Fence Property = "fence"
 // Grants without a fence are not judged.
 type fences struct {
 	timeline *timeline.Timeline
-	faults   *timeline.Faults
 	floors   timeline.PerHold[floor]
 	marks    timeline.PerResource[fenceMarks]
 	granted  []*timeline.Hold // in this instant, with a fence
@@ -83,7 +82,7 @@ func (m *mark) raise(h *timeline.Hold, fence uint64) {
 }
 
 func newFences(line *timeline.Timeline, s *shared) propertyChecker {
-	return &fences{timeline: line, faults: &line.Faults}
+	return &fences{timeline: line}
 }
 
 func (*fences) Wants() timeline.Kinds {
@@ -137,7 +136,7 @@ func (fs *fences) judge(h *timeline.Hold) {
 
 // tell describes two grants whose fences do not grow.
 func (fs *fences) tell(before mark, h *timeline.Hold, when string) Finding {
-	faults, resource := fs.faults.Between(before.at, h.GrantedAt), h.Resource.Name
+	faults, resource := fs.timeline.Faults.Between(before.at, h.GrantedAt), h.Resource.Name
 	events := eventsOf(faults, before.at, false)
 	first := Event{Role: RoleAccess, From: before.at, Client: before.client, Resource: resource, Token: before.token}
 	events = append(events, first.say("client %d was granted %s at %s with the fence %d", before.client, lockOf(resource, before.token), at(before.at), before.fence))

@@ -12,7 +12,6 @@ import (
 
 // violation is the first violation of a rule. It is complete when the overlap has ended.
 type violation struct {
-	kind  timeline.WindowKind
 	pair  Pair
 	held  *timeline.Hold // the first hold, until the overlap ends
 	came  *timeline.Hold // the second hold
@@ -29,14 +28,14 @@ type violation struct {
 	gap      *interruption // for a hold that had ended and was extended; nil: the windows overlap
 }
 
-func newViolation(kind timeline.WindowKind, held timeline.LiveWindow, t *timeline.WindowEvent, n *timeline.Faults, c *conflict) *violation {
+func newViolation(held timeline.LiveWindow, t *timeline.WindowEvent, c *conflict) *violation {
 	v := &violation{
-		kind: kind, held: held.Hold, came: t.Hold, empty: t.Change == timeline.WindowEmpty, endless: held.Hold.Endless(),
+		held: held.Hold, came: t.Hold, empty: t.Change == timeline.WindowEmpty, endless: held.Hold.Endless(),
 		pair:  Pair{First: Grant(timeline.GrantOf(held.Hold, held.From)), Second: Grant(timeline.GrantOf(t.Hold, t.At)), From: t.At, To: t.At},
 		since: held.From, conflict: c,
 		got: [2]string{got(held.Hold, held.From), got(t.Hold, t.At)},
 	}
-	v.faults = n.Between(v.pair.First.Call, v.pair.Second.Granted)
+	v.faults = c.faults.Between(v.pair.First.Call, v.pair.Second.Granted)
 	if v.empty {
 		v.ownEnd = t.Since
 		v.held, v.came = nil, nil
@@ -175,7 +174,7 @@ type interruption struct {
 	at    history.Time // when the extension returned
 }
 
-func newInterrupted(kind timeline.WindowKind, was *ended, t *timeline.WindowEvent, n *timeline.Faults, c *conflict) *violation {
+func newInterrupted(was *ended, t *timeline.WindowEvent, c *conflict) *violation {
 	before := t.Hold.PastWindow
 	own, other := Grant(timeline.GrantOf(t.Hold, before.From)), was.grant
 	var held *ending
@@ -186,7 +185,7 @@ func newInterrupted(kind timeline.WindowKind, was *ended, t *timeline.WindowEven
 		other.Granted = was.from
 	}
 	v := &violation{
-		kind: kind, since: before.From, conflict: c,
+		since: before.From, conflict: c,
 		pair: Pair{First: own, Second: other, From: max(before.End, was.from), To: was.at},
 		got:  [2]string{got(t.Hold, before.From), gotAs(was.acted, was.grant.Granted, was.from)},
 		gap: &interruption{
@@ -194,7 +193,7 @@ func newInterrupted(kind timeline.WindowKind, was *ended, t *timeline.WindowEven
 			from: was.from, live: was.live, held: held, at: t.At,
 		},
 	}
-	v.faults = n.Between(v.pair.First.Call, t.At)
+	v.faults = c.faults.Between(v.pair.First.Call, t.At)
 	return v
 }
 

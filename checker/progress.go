@@ -42,7 +42,6 @@ type progress struct {
 	needed timeline.Electorate // nodes of which a client has to reach a quorum
 
 	timeline *timeline.Timeline
-	faults   *timeline.Faults
 	waiting  timeline.PerResource[waiting]
 	waits    timeline.PerHold[bool] // the try counts as waiting
 	instant  instant
@@ -62,7 +61,7 @@ func newProgress(line *timeline.Timeline, s *shared) propertyChecker {
 	}
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
-		timeline: line, faults: &line.Faults, quiet: timeline.LongAgo, excuses: newExcuses(needed.Nodes(), line.Header.Clients),
+		timeline: line, quiet: timeline.LongAgo, excuses: newExcuses(needed.Nodes(), line.Header.Clients),
 		instant: instant{called: make([]*timeline.Hold, 0, 4)},
 	}
 }
@@ -235,7 +234,7 @@ func (p *progress) violate(h *timeline.Hold, now history.Time, how string) {
 	start := p.start(p.of(r))
 	p.of(r).long = true
 	l := longWait{resource: r, at: now, start: start, told: Finding{
-		Events: append([]Event{p.waited(h, start, now, how)}, eventsOf(p.faults.Between(now, now), now-1, false)...),
+		Events: append([]Event{p.waited(h, start, now, how)}, eventsOf(p.timeline.Faults.Between(now, now), now-1, false)...),
 		Causes: p.causes(h, now),
 		Where:  &Place{Resource: r.Name, From: start, To: now},
 	}}
@@ -903,7 +902,7 @@ func (p *progress) causes(h *timeline.Hold, now history.Time) []Cause {
 	if v := p.timeline.ForgetfulLeader; v.Node != 0 {
 		return broken(StoreKeeps, tellLeader(v))
 	}
-	if clones := p.faults.Clones(); len(clones) > 0 {
+	if clones := p.timeline.Faults.Clones(); len(clones) > 0 {
 		return broken(DelaysDiffer, tellFaults(clones)...)
 	}
 	if o := p.lastOutlived(r, start, now); o != nil {

@@ -39,7 +39,6 @@ type tolerance struct {
 	nodes timeline.Electorate // all nodes with one vote each, whatever the lock makes of them: else a lock on a single node would promise nothing
 
 	timeline *timeline.Timeline
-	faults   *timeline.Faults
 	changed  history.Time     // the last change to any node or link
 	unquiet  []history.Time   // by node: the last change to it or to a link to it
 	severed  []int            // by node: how many clients are cut off from it
@@ -102,8 +101,8 @@ type streakKey struct {
 func newTolerance(line *timeline.Timeline, _ *shared) propertyChecker {
 	h := line.Header
 	t := &tolerance{
-		timeline: line, faults: &line.Faults,
-		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: timeline.AllAlike(h.Nodes),
+		timeline: line,
+		tries:    h.Bounds.Tries, ttl: h.LongestTTL, nodes: timeline.AllAlike(h.Nodes),
 		changed: timeline.LongAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
 		streaks: map[streakKey]streak{},
 	}
