@@ -20,16 +20,14 @@ package checker
 
 import (
 	"bytes"
-	"encoding/json"
-	"time"
-
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Checker judges one history. It is a [history.Sink]. It is not safe for

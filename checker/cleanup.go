@@ -1,12 +1,11 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Cleanup says that a try that is refused, and a hold that is released, leave no keys behind.
@@ -96,7 +95,7 @@ func newCleanup(line *timeline.Timeline, _ *shared) propertyChecker {
 	return &cleanup{header: line.Header, timeline: line, due: timeline.Forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
 }
 
-// wants nothing if the history has no keys, or no bound for them.
+// Wants nothing if the history has no keys, or no bound for them.
 func (c *cleanup) Wants() timeline.Kinds {
 	if c.header.Bounds.Cleanup == 0 || !c.header.Entries && (!c.header.Keys || c.header.Keepers < 0) {
 		return 0
@@ -320,7 +319,7 @@ func givenUp(r *timeline.Resource, token string, now history.Time) bool {
 	return h == nil || h.Over && h.EndedAt < now
 }
 
-// settle notes the keys that were left behind in the instant.
+// Settle notes the keys that were left behind in the instant.
 func (c *cleanup) Settle() {
 	for _, e := range c.excuses {
 		c.excuse(e)

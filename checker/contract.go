@@ -283,7 +283,7 @@ func (*contract) Settles() timeline.Kinds {
 	return timeline.KindSet(history.Extended, history.Released, history.KeyGone) // also for entries: see [truth]
 }
 
-// settle judges the claims and deletions of the instant. It is known now who held the
+// Settle judges the claims and deletions of the instant. It is known now who held the
 // lock and who had called release.
 func (c *contract) Settle() {
 	for _, k := range c.timeline.Changes {
@@ -577,7 +577,7 @@ func (t *truth) back(f *timeline.Fact, extended bool) {
 	}
 }
 
-// settle judges the claims of an instant, if changes are recorded when they take place.
+// Settle judges the claims of an instant, if changes are recorded when they take place.
 func (t *truth) Settle() {
 	if !t.contract.header.Watched {
 		t.judge(storeNode, 0, timeline.Forever)

@@ -1,13 +1,12 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Effect says that the guarded resource, which is 0 at first, is as if its accepted sections had run
@@ -190,7 +189,7 @@ func (*effect) Settles() timeline.Kinds {
 	return timeline.KindSet(history.Released, history.Kill, history.WriteDone, history.Apply)
 }
 
-// settle drops the sections that will never write, because their lock was released or their client
+// Settle drops the sections that will never write, because their lock was released or their client
 // has died. (A dead client's write may still arrive.) The length of a segment is checked only at
 // the end of the instant, when all its calls are known: a call may come before a return of the same
 // instant.

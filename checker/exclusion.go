@@ -1,11 +1,10 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 const (
@@ -62,7 +61,7 @@ type sweep struct {
 	last *ended // the window that ended last, for (c); nil: none
 }
 
-// window judges the begin or the end of a window. In an instant the windows that end come first, then those that
+// Window judges the begin or the end of a window. In an instant the windows that end come first, then those that
 // begin, then the empty ones.
 func (x *exclusion) Window(e *timeline.WindowEvent) {
 	s, live := x.sweeps.Of(e.Hold.Resource), e.Hold.Resource.Windows[x.kind].Live
@@ -180,7 +179,7 @@ func (x *exclusion) undecided(held *timeline.Hold, other int, now history.Time) 
 	return true
 }
 
-// missed notes a window that was taken for one which never began.
+// Missed notes a window that was taken for one which never began.
 func (x *exclusion) Missed(w timeline.MissedWindow) {
 	e := Event{Role: RoleUnseen, From: w.From, To: w.Known, Client: w.Client, Resource: w.Resource, Token: w.Token}
 	x.doubts(Place{Resource: w.Resource, From: w.From, To: w.Known}, e.say("client %d acted at %s as the holder of %s, its acquire not having returned, but that the act (%s) came to something was told only at %s, with more than %d begins and ends of other %ss in between: whether it overlapped one of those is not known",

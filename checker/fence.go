@@ -165,7 +165,7 @@ func (*fences) Settles() timeline.Kinds {
 	return timeline.KindSet(history.Granted, history.Release, history.Lost, history.Lapse)
 }
 
-// settle raises the marks after the instant: "before" means in an earlier instant.
+// Settle raises the marks after the instant: "before" means in an earlier instant.
 func (fs *fences) Settle() {
 	for _, h := range fs.granted {
 		fs.judge(h)

@@ -1,13 +1,12 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Outages is the times in which a resource was unavailable. An outage is a time in which a resource

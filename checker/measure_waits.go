@@ -1,13 +1,12 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Waits is how long clients tried. A series is the consecutive tries of one client for one

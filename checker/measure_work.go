@@ -125,7 +125,7 @@ func (*orphanMeter) Settles() timeline.Kinds {
 	return timeline.KindSet(history.Refused, history.Released)
 }
 
-// settle records the keys left behind by tries that ended in this instant.
+// Settle records the keys left behind by tries that ended in this instant.
 func (m *orphanMeter) Settle() {
 	for _, h := range m.over {
 		for rest := h.Keys.Set; rest != 0; {

@@ -1,13 +1,12 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 	"reflect"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // violation is the first violation of a rule. It is complete when the overlap has ended.

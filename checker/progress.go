@@ -79,7 +79,7 @@ func (p *progress) Wants() timeline.Kinds {
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }
 
-// settle judges the instant that is over. Ends of holds and faults count first, begins of
+// Settle judges the instant that is over. Ends of holds and faults count first, begins of
 // faults last: a client that is refused in the instant in which a node comes up has not
 // waited too long, and a client that has waited too long when a node goes down has.
 func (p *progress) Settle() {
@@ -380,7 +380,7 @@ type freed struct {
 	by   history.Kind
 }
 
-// observe notes what happens in the instant.
+// Observe notes what happens in the instant.
 func (p *progress) Observe(f *timeline.Fact) {
 	n := &p.instant
 	n.now = f.Time

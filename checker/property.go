@@ -1,13 +1,12 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // asked is a property and how it is checked.

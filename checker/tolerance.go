@@ -169,7 +169,7 @@ func (t *tolerance) mend(f *timeline.Fact) {
 	t.change(f)
 }
 
-// settle judges the tries that returned in the instant. After that those that hold
+// Settle judges the tries that returned in the instant. After that those that hold
 // nothing compete no more.
 func (t *tolerance) Settle() {
 	t.stopCompeting()

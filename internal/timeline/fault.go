@@ -5,10 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/lockstorm/lockstorm/nemesis"
-
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Faults keeps what was done to the world. An effect of a planned fault belongs to
