@@ -34,8 +34,8 @@ import (
 // concurrent use.
 type Checker struct {
 	timeline *timeline.Timeline
-	asked    []Property // the properties that are reported: those of the last checkers
-	checkers []propertyChecker
+	asked    []Property
+	checkers []propertyChecker // of the properties that are asked for
 	meters   []meter
 
 	byClient *Checker // takes the same events with every until on its client's clock; nil: the clock is known
@@ -70,9 +70,8 @@ func Of(t *timeline.Timeline, only ...Property) *Checker {
 		}
 		j := a.newChecker(c.timeline, common)
 		c.listen(j)
-		c.checkers = append(c.checkers, j)
 		if asked {
-			c.asked = append(c.asked, a.property)
+			c.asked, c.checkers = append(c.asked, a.property), append(c.checkers, j)
 		}
 	}
 	if len(only) > 0 {
@@ -106,7 +105,7 @@ func (c *Checker) checkerOf(asked Property) propertyChecker {
 	if i < 0 {
 		panic("checker: New was not asked for " + asked.String())
 	}
-	return c.checkers[c.silent()+i]
+	return c.checkers[i]
 }
 
 // allCheckers are those of the properties, by either clock.
@@ -116,9 +115,6 @@ func (c *Checker) allCheckers() []propertyChecker {
 	}
 	return slices.Concat(c.checkers, c.byClient.checkers)
 }
-
-// silent is the number of leading checkers that the caller did not select.
-func (c *Checker) silent() int { return len(c.checkers) - len(c.asked) }
 
 // Record takes the next event. Events must come in the order of time. Events of
 // one instant may come in any order, with three exceptions, which are taken in the
@@ -150,10 +146,7 @@ func (c *Checker) Finish() Report {
 	r := Report{Cut: c.cut, Untried: c.timeline.Faults.Untried(), UntilClock: cmp.Or(c.timeline.Header.UntilClock, history.FileClock)}
 	for i, j := range c.checkers {
 		f := j.finding(c.timeline.Now)
-		if i < c.silent() {
-			continue
-		}
-		f.Property = c.asked[i-c.silent()]
+		f.Property = c.asked[i]
 		f.Faultless = f.Verdict == Violated && c.timeline.Faults.None()
 		if c.cut != "" && f.Verdict != Violated {
 			f.Verdict, f.Undecided = Unknown, c.cut
