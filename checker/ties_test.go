@@ -1,10 +1,13 @@
 package checker_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -50,6 +53,30 @@ func sameInAnyOrder(t *testing.T, name string, header history.Header, events []h
 			}
 		}
 	}
+}
+
+// Law: effect exclusion is the same in any order of simultaneous events, wherever segments are cut.
+func TestOrderOfTiesInSectionsDoesNotMatter(t *testing.T) {
+	repeat(t, *histories/5, func(t *rapid.T) {
+		visits := drawVisits(t)
+		least, most := rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "least"), rapid.SampledFrom([]int{3, unlimited}).Draw(t, "most")
+		scale := history.Time(rapid.IntRange(1, 4).Draw(t, "scale"))
+		events := visitEvents(visits)
+		for i := range events {
+			events[i].Time = (events[i].Time + scale - 1) / scale
+		}
+		for i, v := range visits {
+			e := history.Event{Kind: history.Acquire, Client: v.client, Resource: "r", Token: fmt.Sprint("token", i)}
+			granted := e
+			granted.Kind = history.Granted
+			events = append(events, e, granted)
+		}
+		a := judgeEffectOf(shuffleTies(events, 1), len(visits), least, most)
+		b := judgeEffectOf(shuffleTies(events, rapid.Uint64().Draw(t, "another order")), len(visits), least, most)
+		if a.Verdict != b.Verdict || a.Count != b.Count {
+			t.Fatalf("%v, %d violations (%s), in another order %v, %d (%s)", a.Verdict, a.Count, a.Story(), b.Verdict, b.Count, b.Story())
+		}
+	})
 }
 
 // callsAgain reports whether a client makes a call in the instant in which one of the same kind has
