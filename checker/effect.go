@@ -24,10 +24,9 @@ type effect struct {
 	maxSegment int
 	maxWait    int
 
-	now     history.Time
 	leaving []*timeline.Hold     // holds whose release has returned in this instant
 	dying   []*timeline.Client   // clients that died in this instant
-	long    []*timeline.Resource // resources whose segment became too long in this instant
+	ended   []*timeline.Resource // resources of which a section has ended in this instant
 
 	writes   int
 	sections int // accepted
@@ -57,21 +56,20 @@ func (*effect) Wants() timeline.Kinds {
 
 func (j *effect) Observe(f *timeline.Fact) {
 	s := f.Section
-	j.now = f.Time
 	switch f.Kind {
 	case history.Read:
 		if f.Replaced != nil {
-			j.register(f.Replaced.Resource).close(f.Time)
+			j.register(f.Replaced.Resource).open--
 		}
-		j.open(s)
+		j.register(s.Resource).open++
 	case history.ReadDone:
 		if s != nil && f.Outcome != history.OK {
-			j.register(s.Resource).close(f.Time)
+			j.register(s.Resource).open--
 		}
 	case history.Write:
 		j.writes++
 		if s.Blind {
-			j.open(s)
+			j.register(s.Resource).open++
 		}
 	case history.WriteDone:
 		j.written(s, f.Outcome)
@@ -86,27 +84,24 @@ func (j *effect) Observe(f *timeline.Fact) {
 	}
 }
 
-// open begins a section. Its call may show that the resource was quiescent until now.
-func (j *effect) open(s *timeline.Section) {
-	g := j.register(s.Resource)
-	if g.quiescent(s.Call) && (g.lost || len(g.segment) >= j.minSegment && !g.awaitsApply(j.maxWait)) {
-		j.judge(s.Resource)
-	}
-	g.open++
+// end ends a section that was in progress.
+func (j *effect) end(s *timeline.Section) {
+	j.register(s.Resource).open--
+	j.ended = append(j.ended, s.Resource)
 }
 
 func (j *effect) written(s *timeline.Section, o history.Outcome) {
 	if s == nil {
 		return
 	}
-	j.register(s.Resource).close(j.now)
+	j.end(s)
 	switch o {
 	case history.OK:
 		j.accept(s)
 	case history.Unknown:
 		j.unanswered(s)
 	case history.Declined:
-		if s.Applied != 0 { // another write was applied
+		if s.Applied { // another write was applied
 			j.cannotTell(s)
 		}
 	}
@@ -118,18 +113,14 @@ func (j *effect) accept(s *timeline.Section) {
 		j.each(accessOf(s, false))
 	}
 	j.sections++
-	g := j.register(s.Resource)
-	g.accept(s)
-	if len(g.segment) >= j.maxSegment {
-		j.long = append(j.long, s.Resource)
-	}
+	j.register(s.Resource).accept(s)
 }
 
 // unanswered adds a section whose write has an unknown outcome. If it was applied it was accepted,
 // and ended then.
 func (j *effect) unanswered(s *timeline.Section) {
 	switch g := j.register(s.Resource); {
-	case s.Applied == 0:
+	case !s.Applied:
 		g.waiting = append(g.waiting, s)
 	case s.Guessed:
 		j.giveUpOn(s)
@@ -150,15 +141,16 @@ func (j *effect) applied(s *timeline.Section) {
 	case s.Stage != timeline.Unanswered:
 	case slices.Contains(g.waiting, s):
 		g.waiting = timeline.Remove(g.waiting, s)
+		j.ended = append(j.ended, s.Resource)
 		j.unanswered(s)
 	default:
-		j.undecidable(s.Resource, []*timeline.Section{s}, fmt.Sprintf("was over when its write was applied, at %s", at(s.Applied)))
+		j.undecidable(s.Resource, []*timeline.Section{s}, fmt.Sprintf("was over when its write was applied, at %s", at(s.AppliedAt)))
 	}
 }
 
 // cannotTell records that the section is only one of several whose write may have been applied.
 func (j *effect) cannotTell(s *timeline.Section) {
-	j.undecidable(s.Resource, []*timeline.Section{s}, fmt.Sprintf("has to guess which of the client's writes of %d was applied at %s", s.Wrote, at(s.Applied)))
+	j.undecidable(s.Resource, []*timeline.Section{s}, fmt.Sprintf("has to guess which of the client's writes of %d was applied at %s", s.Wrote, at(s.AppliedAt)))
 }
 
 // stopWaiting makes the sections that wait for their apply unknown: each may take effect at any
@@ -182,7 +174,7 @@ func (j *effect) giveUpOn(s *timeline.Section) {
 
 func (j *effect) drop(c *timeline.Client, s *timeline.Section) {
 	c.Leave(s)
-	j.register(s.Resource).close(j.now)
+	j.end(s)
 }
 
 func (*effect) Settles() timeline.Kinds {
@@ -190,9 +182,9 @@ func (*effect) Settles() timeline.Kinds {
 }
 
 // Settle drops the sections that will never write, because their lock was released or their client
-// has died. (A dead client's write may still arrive.) The length of a segment is checked only at
-// the end of the instant, when all its calls are known: a call may come before a return of the same
-// instant.
+// has died. (A dead client's write may still arrive.) Segments are cut only at the end of an instant,
+// when all its events are known: a call may come before a return of the same instant, and a return
+// before an apply.
 func (j *effect) Settle() {
 	for _, h := range j.leaving {
 		j.leave(h.Client, func(s *timeline.Section) bool { return s.Token == h.Token && s.Resource == h.Resource })
@@ -201,12 +193,15 @@ func (j *effect) Settle() {
 		j.leave(c, func(*timeline.Section) bool { return true })
 		j.surrender(c)
 	}
-	for _, r := range j.long {
-		if !j.register(r).lost {
+	for _, r := range j.ended {
+		switch g := j.register(r); {
+		case g.quiescent() && (g.lost || len(g.segment) >= j.minSegment && !g.awaitsApply(j.maxWait)):
+			j.judge(r)
+		case len(g.segment) >= j.maxSegment:
 			j.giveUp(r)
 		}
 	}
-	j.leaving, j.dying, j.long = j.leaving[:0], j.dying[:0], j.long[:0]
+	j.leaving, j.dying, j.ended = j.leaving[:0], j.dying[:0], j.ended[:0]
 }
 
 func (j *effect) leave(c *timeline.Client, which func(*timeline.Section) bool) {
@@ -380,15 +375,15 @@ func (g *register) explainByOrder(name string) []Event {
 }
 
 func tellSection(s *timeline.Section) Event {
-	e := Event{Role: RoleAccess, From: s.WriteAt, To: s.Applied, Client: s.Client, Resource: s.Resource.Name, Token: s.Token}
+	e := Event{Role: RoleAccess, From: s.WriteAt, To: s.AppliedAt, Client: s.Client, Resource: s.Resource.Name, Token: s.Token}
 	text := fmt.Sprintf("client %d (token %s) ", s.Client, short(s.Token))
 	if !s.Blind {
 		e.From, e.To = s.ReadAt, s.WriteAt
 		text += fmt.Sprintf("read %d at %s and ", s.Read, at(s.ReadAt))
 	}
 	text += fmt.Sprintf("wrote %d at %s", s.Wrote, at(s.WriteAt))
-	if s.Applied.Sub(s.WriteAt) > timeline.Noticeable {
-		text += fmt.Sprintf(", which arrived at %s", at(s.Applied))
+	if s.AppliedAt.Sub(s.WriteAt) > timeline.Noticeable {
+		text += fmt.Sprintf(", which arrived at %s", at(s.AppliedAt))
 	}
 	e.Text = text
 	return e
@@ -407,7 +402,7 @@ type Access struct {
 
 	Call    history.Time // of the read, or of the write if there was none
 	WriteAt history.Time // call of the write
-	Return  history.Time // of the write, or its apply if its outcome is unknown; 0: neither came
+	Return  history.Time // of the write, or its apply if its outcome is unknown and it was applied
 
 	Unknown bool // the write may or may not have been applied
 }
@@ -446,9 +441,9 @@ func (j *effect) causes(r *timeline.Resource, culprits []*timeline.Section) []Ca
 	for _, s := range culprits {
 		if s.Late != nil {
 			open := Event{Role: RoleAccess, From: s.WriteAt, Client: s.Client, Token: s.Token}
-			if s.Stage == timeline.Unanswered && s.Applied != 0 {
-				open.To = s.Applied
-				return broken(WritesArrive, open.say("client %d's write, called at %s, arrived at %s, after it had called release", s.Client, at(s.WriteAt), at(s.Applied)))
+			if s.Stage == timeline.Unanswered && s.Applied {
+				open.To = s.AppliedAt
+				return broken(WritesArrive, open.say("client %d's write, called at %s, arrived at %s, after it had called release", s.Client, at(s.WriteAt), at(s.AppliedAt)))
 			}
 			return broken(WritesArrive, open.say("client %d's write, called at %s, had not returned when it released", s.Client, at(s.WriteAt)))
 		}

@@ -27,7 +27,8 @@ type visit struct {
 	wrote     int64
 	outcome   history.Outcome
 	killed    bool // the client dies instead of hearing of the write
-	applied   int  // when the write was applied; 0: that is not recorded
+	recorded  bool // that the write was applied
+	applied   int  // when it was
 }
 
 // writeAt is when the write is called.
@@ -43,7 +44,7 @@ func (v visit) accepted() (until int, is bool) {
 	switch {
 	case v.outcome == history.OK:
 		return v.ret, true
-	case v.outcome == history.Unknown && v.applied > 0:
+	case v.outcome == history.Unknown && v.recorded:
 		return v.applied, true
 	}
 	return 0, false
@@ -99,7 +100,7 @@ func drawVisits(t *rapid.T) []visit {
 
 // drawApplied draws when the write is applied. Of an unknown one that may be long after.
 func (v *visit) drawApplied(t *rapid.T) {
-	v.applied = max(1, rapid.IntRange(v.writeAt(), v.ret).Draw(t, "applied"))
+	v.recorded, v.applied = true, rapid.IntRange(v.writeAt(), v.ret).Draw(t, "applied")
 	if isUnknown(*v) {
 		v.applied += rapid.SampledFrom([]int{0, 0, 3, 10, 40}).Draw(t, "late")
 	}
@@ -121,7 +122,7 @@ func visitEvents(visits []visit) []history.Event {
 			add(v.call+2, history.Write, v.wrote)
 		}
 		e.Outcome = 0
-		if v.applied > 0 {
+		if v.recorded {
 			add(v.applied, history.Apply, v.wrote)
 		}
 		e.Outcome = v.outcome

@@ -429,7 +429,7 @@ func (*updateMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Wri
 func (m *updateMeter) Observe(f *timeline.Fact) {
 	c, s := m.resources.Of(m.timeline.Resource(f.Resource)), f.Section
 	if f.Kind == history.WriteDone {
-		if f.Outcome == history.OK && s != nil && s.Applied == 0 {
+		if f.Outcome == history.OK && s != nil && !s.Applied {
 			c.unrecorded++
 		}
 		return

@@ -149,6 +149,8 @@ func (p *progress) judgeTries() {
 	for _, h := range n.granted {
 		p.grants++
 		p.stopWaiting(h)
+	}
+	for _, h := range n.granted {
 		p.judgeGrant(h, n.now)
 	}
 	for _, f := range n.refused {
@@ -175,10 +177,22 @@ func (p *progress) judgeTries() {
 }
 
 // late reports whether the try has waited too long: nobody holds the resource, except
-// possibly the one hold.
+// possibly the one hold. A wait is reported once, but one that a fault may excuse gives way to one
+// of the same instant that none does.
 func (p *progress) late(h *timeline.Hold, now history.Time, but *timeline.Hold) bool {
 	w := p.of(h.Resource)
-	return !w.long && now > p.due(w) && p.able(h) && !heldBy(h.Resource, but, now)
+	return now > p.due(w) && (!w.long || p.excusable(h.Resource, now) != nil && p.blocked(h)) && p.able(h) && !heldBy(h.Resource, but, now)
+}
+
+// excusable returns the wait for the resource that was found too long at an instant, if the end of a
+// fault would excuse it.
+func (p *progress) excusable(r *timeline.Resource, now history.Time) *longWait {
+	for i := len(p.long) - 1; i >= 0 && p.long[i].at == now; i-- {
+		if l := &p.long[i]; l.resource == r && len(l.links)+len(l.faults) > 0 {
+			return l
+		}
+	}
+	return nil
 }
 
 // able reports whether the client of the try runs and reaches a quorum. Fault tolerance
@@ -200,7 +214,6 @@ func (p *progress) patience() time.Duration { return p.bound / requiredLooks }
 func (p *progress) judgeGrant(h *timeline.Hold, now history.Time) {
 	if h.Acquire.At <= p.due(p.of(h.Resource)) && p.late(h, now, h) {
 		p.violate(h, now, "granted")
-		return
 	}
 	p.judgeOpen(h.Resource, now, h)
 }
@@ -241,7 +254,11 @@ func (p *progress) violate(h *timeline.Hold, now history.Time, how string) {
 	if !p.blocked(h) {
 		l.links, l.faults = p.excuses.present(p.timeline, r)
 	}
-	p.long = append(p.long, l)
+	if excusable := p.excusable(r, now); excusable != nil {
+		*excusable = l
+	} else {
+		p.long = append(p.long, l)
+	}
 }
 
 // waited describes a wait that was too long since an instant, and how it ended.
@@ -740,7 +757,7 @@ type keptKey struct {
 	token    string
 	client   int // that set it; 0: not known
 	set      history.Time
-	extended history.Time // when it was last; 0: never
+	extended history.Time // when it was last; [timeline.LongAgo]: never
 	by       int          // the client that extended it
 	endless  bool         // it has no expiry
 	late     bool         // no try for it was under way when it was set
@@ -776,7 +793,7 @@ func (p *progress) key(n keyNews, now history.Time) {
 		return
 	case n.kind == history.KeySet:
 		h := n.resource.Find(n.token)
-		k := keptKey{node: n.node, token: n.token, client: n.client, set: now, endless: n.endless, late: h == nil || h.Over && h.EndedAt < now}
+		k := keptKey{node: n.node, token: n.token, client: n.client, set: now, extended: timeline.LongAgo, endless: n.endless, late: h == nil || h.Over && h.EndedAt < now}
 		if i >= 0 {
 			k.set = w.kept[i].set
 			w.kept = slices.Delete(w.kept, i, i+1)
@@ -997,7 +1014,7 @@ func (p *progress) about(k *keptKey, now history.Time) (text string) {
 	switch lived := now.Sub(k.given()); {
 	case k.endless:
 		text += ", which had no expiry"
-	case k.extended > 0:
+	case k.extended > timeline.LongAgo:
 		text += fmt.Sprintf(", which %s went on to extend, last at %s", clientOrSome(k.by), at(k.extended))
 	case lived > p.ttl && !p.slow(k):
 		text += fmt.Sprintf(", for %s, longer than the longest TTL, %v, and no fault made a clock slow there", textfmt.FourDigits(lived), p.ttl)

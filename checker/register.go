@@ -3,7 +3,6 @@ package checker
 import (
 	"slices"
 
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
@@ -27,8 +26,7 @@ type register struct {
 	latest *timeline.Section // the accepted section that ended last
 	alone  bool              // nothing overlaps it
 
-	open   int          // sections in progress
-	rested history.Time // when the last of them came to its end
+	open int // sections in progress
 
 	applies  bool                // the history records when writes are applied
 	waiting  []*timeline.Section // of an unknown outcome that an apply may still decide
@@ -77,17 +75,10 @@ func (g *register) awaitsApply(most int) bool {
 	return g.applies && len(g.segment) < most && len(g.waiting) > 0
 }
 
-// close ends a section. If one section ends and another begins in one instant, the point between
-// them is not quiescent, in either order.
-func (g *register) close(now history.Time) {
-	g.open--
-	g.rested = now
-}
-
-// quiescent reports whether no section was in progress before now and the value is known, provided
-// that the sections that have returned have an order.
-func (g *register) quiescent(now history.Time) bool {
-	return g.open == 0 && g.rested < now && (g.alone || !g.lost && !g.blind)
+// quiescent reports whether no section is in progress at the end of an instant and the value is
+// known, provided that the sections that have returned have an order.
+func (g *register) quiescent() bool {
+	return g.open == 0 && (g.alone || !g.lost && !g.blind)
 }
 
 // decide determines whether the segment has an order, for some choice of the unknown writes.

@@ -14,17 +14,18 @@ type Section struct {
 	Resource *Resource
 	Stage    stage
 
-	Call    history.Time // of the read, or of the write if there was none
-	Blind   bool         // there was no read
-	Read    int64
-	ReadAt  history.Time // return of the read
-	Wrote   int64
-	WriteAt history.Time // call of the write
-	Applied history.Time // when the write was applied; 0: that is not known
-	Return  history.Time // return of the write, or arrived if its outcome is unknown
-	Guessed bool         // arrived may be that of another write of the same value
-	Late    *Lateness    // nil: its write was not late
-	held    bool         // there was a hold when the write was called
+	Call      history.Time // of the read, or of the write if there was none
+	Blind     bool         // there was no read
+	Read      int64
+	ReadAt    history.Time // return of the read
+	Wrote     int64
+	WriteAt   history.Time // call of the write
+	AppliedAt history.Time
+	Applied   bool         // the history records that the write was applied
+	Guessed   bool         // the apply may be that of another write of the same value
+	Return    history.Time // of the write, or its apply if its outcome is unknown
+	Late      *Lateness    // nil: its write was not late
+	held      bool         // there was a hold when the write was called
 }
 
 // stage is how far a section has come.
@@ -74,7 +75,7 @@ func (s *Section) under(e *history.Event) bool {
 // one: an accepted write was applied in any case.
 func (c *Client) unapplied(e *history.Event, anyValue bool) (found *Section, all int) {
 	consider := func(s *Section) {
-		if s != nil && s.Stage >= Writing && s.Applied == 0 && s.under(e) && (anyValue || s.Wrote == e.Value) {
+		if s != nil && s.Stage >= Writing && !s.Applied && s.under(e) && (anyValue || s.Wrote == e.Value) {
 			found = s
 			all++
 		}
@@ -149,8 +150,8 @@ func (c *Client) Leave(s *Section) {
 // keep makes the outcome of a section's write unknown. The section is kept until the write is
 // applied.
 func (c *Client) keep(s *Section) {
-	s.Stage, s.Return = Unanswered, s.Applied
-	if s.Applied != 0 {
+	s.Stage, s.Return = Unanswered, s.AppliedAt
+	if s.Applied {
 		return
 	}
 	if c.unanswered == nil {
@@ -161,7 +162,7 @@ func (c *Client) keep(s *Section) {
 
 // arrive enters that the section's write is applied.
 func (c *Client) arrive(s *Section, f *Fact, guessed bool) {
-	s.Applied, s.Guessed = f.Time, guessed
+	s.Applied, s.AppliedAt, s.Guessed = true, f.Time, guessed
 	if s.Stage == Returned {
 		return
 	}
@@ -182,7 +183,7 @@ func (c *Client) leaveAll(h *Hold) {
 	for i := len(c.Sections) - 1; i >= 0; i-- {
 		s := c.Sections[i]
 		ends := h.Granted && s.Token == h.Token && s.Resource == h.Resource
-		if ends && s.Stage == Writing && s.Applied == 0 {
+		if ends && s.Stage == Writing && !s.Applied {
 			s.look(h, c, true)
 		}
 		if c.Dead || ends && s.Stage != Writing {
@@ -241,13 +242,13 @@ func (t *Timeline) writeDone(f *Fact, force bool) bool {
 		}
 	}
 	s := f.Section
-	if f.Outcome == history.Declined && s.Applied != 0 && !s.Guessed {
-		t.contradict("a write of client %d to %s is declined at %s, but was applied at %s", f.Client, f.lock(), textfmt.Instant(f.Time), textfmt.Instant(s.Applied))
+	if f.Outcome == history.Declined && s.Applied && !s.Guessed {
+		t.contradict("a write of client %d to %s is declined at %s, but was applied at %s", f.Client, f.lock(), textfmt.Instant(f.Time), textfmt.Instant(s.AppliedAt))
 	}
 	s.Return = f.Time
 	f.Actor.Sections = Remove(f.Actor.Sections, s)
 	f.Hold = f.Actor.about(f.Event)
-	if s.Applied == 0 {
+	if !s.Applied {
 		s.look(f.Hold, f.Actor, true)
 	}
 	switch f.Outcome {
@@ -272,7 +273,8 @@ func (t *Timeline) unwritten(f *Fact) bool {
 }
 
 // apply enters that a write was applied. Its hold may be over by then. No write is applied
-// twice.
+// twice. If the write's outcome is unknown, the event waits for the other calls of its instant:
+// it may be about one of those.
 func (t *Timeline) apply(f *Fact, force bool) bool {
 	if f.Client != 0 {
 		f.Hold = f.Actor.about(f.Event)
@@ -281,7 +283,7 @@ func (t *Timeline) apply(f *Fact, force bool) bool {
 	}
 	due := f.Client == 0 || f.Actor.writes > 0
 	section, guessed := t.applied(f)
-	if !force && !(due && f.Hold != nil && section != nil) {
+	if !force && !(due && f.Hold != nil && section != nil && section.Stage != Unanswered) {
 		return false
 	}
 	if !due {

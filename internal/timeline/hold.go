@@ -42,7 +42,7 @@ type Hold struct {
 	Fence     uint64  // of the grant; 0: none
 
 	ExtendTTL   time.Duration // the TTL of the last extension; 0: that of the grant
-	AtExtension Promise       // the last one; at 0: none
+	AtExtension Promise       // the last one
 
 	Until      int64       // the present end of validity, on the clock that the header names
 	UnknownEnd *UnknownEnd // nil: the history tells the end of validity

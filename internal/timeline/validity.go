@@ -126,7 +126,7 @@ func (t *Timeline) onClock(f *Fact, h *Hold) bool {
 // vouchedBy returns the validity that was left when a grant or an extension returned: what it states
 // or, on the clock of the events' times, what its until implies.
 func (t *Timeline) vouchedBy(f *Fact, h *Hold) Promise {
-	x := Promise{At: f.Time, Left: f.Validity}
+	x := Promise{At: f.Time, Left: f.Validity, ever: true}
 	switch {
 	case f.Until == 0:
 	case f.Validity == 0 && t.byFile() && h.UnknownEnd == nil:
@@ -222,15 +222,16 @@ type Promise struct {
 	At     history.Time
 	Left   time.Duration // 0: it is not known
 	Agrees bool          // its until is no later, as far as the history shows
+	ever   bool          // one has returned
 }
 
 // Promised returns the last extension, or the grant, and whether one has returned and says how much
 // validity was left.
 func (h *Hold) Promised() (last Promise, ever bool) {
-	if h.AtExtension.At != 0 {
+	if h.AtExtension.ever {
 		return h.AtExtension, h.AtExtension.Left != 0
 	}
-	return h.AtGrant, h.Granted && h.AtGrant.Left != 0
+	return h.AtGrant, h.AtGrant.Left != 0
 }
 
 // Noticeable is the least difference of clocks that counts. On real machines every
