@@ -44,11 +44,9 @@ func (b block) work() int { return b.runs * b.unit.trials() }
 
 // record is what a block has shown.
 type record struct {
-	Point *Measured `json:"point,omitempty"`
-	// Values are those of the measurements that are medians: see [runner.Aggregate.Values].
-	Values map[string][]int64 `json:"values,omitempty"`
-
-	Boundary *Located `json:"boundary,omitempty"`
+	Point    *Measured          `json:"point,omitempty"` // without measurements, which follow from the columns
+	Columns  map[string][]int64 `json:"columns,omitempty"`
+	Boundary *Located           `json:"boundary,omitempty"`
 }
 
 // measure makes the runs of a block. The error is [errStopped] if ctx ends before the last run.
@@ -66,22 +64,16 @@ func (m Measurement) measure(ctx context.Context, b block) (record, error) {
 	if err == nil && tallies[0].Interrupted {
 		err = errStopped
 	}
-	point := measured(tallies[0], m.Sweep.Property)
-	return record{Point: &point, Values: tallies[0].Measured.Values()}, err
-}
-
-// measured converts the tally of a block.
-func measured(t runner.Tally, p checker.Property) Measured {
-	return Measured{
-		Scenario:     t.Scenario.Name,
-		Violated:     t.Seen[p][checker.Violated],
-		Held:         t.Seen[p][checker.Holds],
-		Undecided:    t.Seen[p][checker.Unknown],
-		Slipped:      t.Slipped,
-		Violations:   t.Violations[p],
-		Witness:      witness(t, p),
-		Measurements: t.Measured.All(),
-	}
+	t, p := tallies[0], m.Sweep.Property
+	return record{Columns: t.Measured.Columns(), Point: &Measured{
+		Scenario:   t.Scenario.Name,
+		Violated:   t.Seen[p][checker.Violated],
+		Held:       t.Seen[p][checker.Holds],
+		Undecided:  t.Seen[p][checker.Unknown],
+		Slipped:    t.Slipped,
+		Violations: t.Violations[p],
+		Witness:    witness(t, p),
+	}}, err
 }
 
 // outcome returns the outcome of a unit from the records of its blocks, in their order.
@@ -104,7 +96,7 @@ func (m Measurement) outcome(list []block, records []record) Outcome {
 		if all.Witness == nil {
 			all.Witness = p.Witness
 		}
-		measurements.Join(list[i].runs-p.Slipped, p.Measurements, r.Values)
+		measurements.Join(list[i].runs-p.Slipped, r.Columns)
 	}
 	all.Measurements = measurements.All()
 	o.Curve, o.At, o.Point = u.point.Curve, u.point.At, &all
@@ -115,6 +107,11 @@ func (m Measurement) outcome(list []block, records []record) Outcome {
 func (r record) check(b block) error {
 	if (r.Point == nil) != (b.unit.point == nil) || (r.Boundary == nil) != (b.unit.boundary == nil) {
 		return fmt.Errorf("%s: its record is of something else", b.unit.name())
+	}
+	for name, values := range r.Columns {
+		if r.Point == nil || len(values) != b.runs-r.Point.Slipped {
+			return fmt.Errorf("%s: its record has %d values of %s", b.unit.name(), len(values), name)
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
@@ -75,7 +76,7 @@ type Measured struct {
 	Predicted *float64 `json:"predicted,omitempty"`
 
 	// Measurements aggregates all runs: see [runner.Aggregate].
-	Measurements checker.Measurements `json:"measurements"`
+	Measurements checker.Measurements `json:"measurements,omitzero"`
 }
 
 // Witness is the first run that violated the property.
@@ -302,4 +303,22 @@ func (r Results) Save(dir string) error {
 // SaveSummary writes the summary.
 func SaveSummary(dir string, text []byte) error {
 	return files.WriteWhole(filepath.Join(dir, SummaryFile), text)
+}
+
+// Curve is the outcomes of one curve, in the order of their units.
+type Curve struct {
+	Name     string
+	Outcomes []Outcome
+}
+
+// Curves groups outcomes by their curves, in the order in which these begin.
+func Curves(all []Outcome) (list []Curve) {
+	for _, o := range all {
+		i := slices.IndexFunc(list, func(c Curve) bool { return c.Name == o.Curve })
+		if i < 0 {
+			i, list = len(list), append(list, Curve{Name: o.Curve})
+		}
+		list[i].Outcomes = append(list[i].Outcomes, o)
+	}
+	return list
 }
