@@ -74,7 +74,7 @@ func (l *Log) open() (err error) {
 	if err != nil {
 		return err
 	}
-	first, err := l.head.line()
+	first, err := files.Line(l.head)
 	if err != nil {
 		return err
 	}
@@ -154,9 +154,7 @@ func (l *Log) Get(unit int, record any) (bool, error) {
 	if !known {
 		return false, nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(record); err != nil {
+	if err := files.Strictly(text, record); err != nil {
 		return false, fmt.Errorf("the record of unit %d: %w", unit, err)
 	}
 	return true, nil
@@ -167,7 +165,7 @@ func (l *Log) Add(unit int, record any) error {
 	if l == nil {
 		return nil
 	}
-	text, err := encode(record)
+	text, err := files.Line(record)
 	if err != nil {
 		return err
 	}
@@ -192,7 +190,7 @@ func (l *Log) Finish() error {
 	if l.finished {
 		return nil
 	}
-	text, err := l.head.line()
+	text, err := files.Line(l.head)
 	if err != nil {
 		return err
 	}
@@ -218,7 +216,7 @@ func (l *Log) Close() error {
 }
 
 func recordLine(unit int, record json.RawMessage) []byte {
-	return fmt.Appendf(nil, "{\"unit\":%d,\"record\":%s}\n", unit, record)
+	return fmt.Appendf(nil, "{\"unit\":%d,\"record\":%s}\n", unit, bytes.TrimSpace(record))
 }
 
 // The format of the files, and its version.
@@ -238,13 +236,8 @@ type head struct {
 }
 
 func newHead(w Work, s Shard) (head, error) {
-	of, err := encode(w.Of)
+	of, err := files.Line(w.Of)
 	return head{format, version, w.Kind, s, w.Build, of}, err
-}
-
-func (h head) line() ([]byte, error) {
-	text, err := encode(h)
-	return append(text, '\n'), err
 }
 
 // same returns an error that says how the head of a file differs from this one.
@@ -358,13 +351,4 @@ func (c *contents) add(line []byte) error {
 	}
 	c.records[l.Unit] = l.Record
 	return nil
-}
-
-// encode returns a value as JSON, without escapes for HTML and a newline.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

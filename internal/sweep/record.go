@@ -39,9 +39,6 @@ func (m Measurement) blocks() (all [][]block) {
 	return all
 }
 
-// work returns how many runs a block has at most.
-func (b block) work() int { return b.runs * b.unit.trials() }
-
 // record is what a block has shown.
 type record struct {
 	Point    *Measured          `json:"point,omitempty"` // without measurements, which follow from the columns
@@ -52,14 +49,14 @@ type record struct {
 // measure makes the runs of a block. The error is [errStopped] if ctx ends before the last run.
 func (m Measurement) measure(ctx context.Context, b block) (record, error) {
 	if b.unit.boundary != nil {
-		l, err := m.findBoundary(ctx, b.unit)
+		l, err := b.unit.boundary.find(func(x float64) (Trial, error) { return m.try(ctx, b, x) })
 		return record{Boundary: &l}, err
 	}
 	e, err := runner.Prepare(m.Backend, b.unit.point.Scenario)
 	if err != nil {
 		return record{}, err
 	}
-	batch := runner.Batch{Experiment: e, First: b.first, Runs: b.runs, Each: func(runner.Result) { m.step(1) }}
+	batch := runner.Batch{Experiment: e, First: b.first, Runs: b.runs}
 	tallies, err := runner.RunBatches(ctx, m.SideBySide, []runner.Batch{batch})
 	if err == nil && tallies[0].Interrupted {
 		err = errStopped
