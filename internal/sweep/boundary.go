@@ -92,7 +92,7 @@ func (m Measurement) try(ctx context.Context, b block, x float64) (Trial, error)
 			stop()
 		}
 	}
-	_, err = runner.RunBatches(looking, m.SideBySide, []runner.Batch{{Experiment: e, First: b.first, Runs: b.runs, Each: each}})
+	_, err = runner.Batch{Experiment: e, First: b.first, Runs: b.runs, SideBySide: m.SideBySide, Each: each}.Run(looking)
 	switch {
 	case found():
 		t.Verdict, t.Witness = checker.Violated, witness(tally, property)

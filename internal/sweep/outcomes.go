@@ -64,8 +64,8 @@ func parse(text []byte) (h Head, outcomes []Outcome, err error) {
 			err = fmt.Errorf("one outcome more than the %d that the sweep is about", len(units))
 		case o.Unit != units[len(outcomes)]:
 			err = fmt.Errorf("unit %d, where %d follows", o.Unit, units[len(outcomes)])
-		default:
-			err = o.validate(h)
+		case (o.Point == nil) == (o.Boundary == nil):
+			err = errors.New("want a point or a boundary")
 		}
 		if err != nil {
 			return h, nil, fmt.Errorf("line %d: %w", number, err)

@@ -56,12 +56,11 @@ func (m Measurement) measure(ctx context.Context, b block) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	batch := runner.Batch{Experiment: e, First: b.first, Runs: b.runs}
-	tallies, err := runner.RunBatches(ctx, m.SideBySide, []runner.Batch{batch})
-	if err == nil && tallies[0].Interrupted {
+	t, err := runner.Batch{Experiment: e, First: b.first, Runs: b.runs, SideBySide: m.SideBySide}.Run(ctx)
+	if err == nil && t.Interrupted {
 		err = errStopped
 	}
-	t, p := tallies[0], m.Sweep.Property
+	p := m.Sweep.Property
 	return record{Columns: t.Measured.Columns(), Point: &Measured{
 		Scenario:   t.Scenario.Name,
 		Violated:   t.Seen[p][checker.Violated],

@@ -3,7 +3,6 @@ package sweep
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Outcome is the result of one unit of a sweep: a point or a boundary. It is a line of the
@@ -35,27 +33,6 @@ type Outcome struct {
 
 // LastSeed returns the seed of the last run.
 func (o Outcome) LastSeed() uint64 { return o.First + uint64(o.Runs) - 1 }
-
-// validate returns an error for what no measurement writes.
-func (o Outcome) validate(h Head) error {
-	switch p := o.Point; {
-	case (p == nil) == (o.Boundary == nil):
-		return errors.New("want a point or a boundary")
-	case o.Runs != o.wanted(h):
-		return fmt.Errorf("%d runs, where %d were asked for", o.Runs, o.wanted(h))
-	case p != nil && (p.Violated < 0 || p.Held < 0 || p.Undecided < 0 || p.Violated+p.Held+p.Undecided > o.Runs):
-		return fmt.Errorf("%d violated, %d held and %d undecided in %s", p.Violated, p.Held, p.Undecided, textfmt.Count(o.Runs, "run"))
-	}
-	return nil
-}
-
-// wanted returns how many runs the outcome should have.
-func (o Outcome) wanted(h Head) int {
-	if o.Point == nil {
-		return h.Runs
-	}
-	return Runs(h.Runs, o.Point.Predicted)
-}
 
 // Measured is the result of the runs of a point.
 type Measured struct {
