@@ -115,8 +115,7 @@ func traced(hash uint64) string {
 	return Hash(hash)
 }
 
-// Tally returns the tally of the row, as far as it is stored, with the scenario as it is now. The
-// row must be valid.
+// Tally returns the tally of the row, as far as it is stored, with the scenario as it is now.
 func (r Row) Tally(s scenarios.Scenario) runner.Tally {
 	t := runner.NewTally(s)
 	t.Runs, t.Shown, t.Against, t.Witness, t.WitnessTrace = r.Runs, r.Shown, r.Against, r.Witness, hashed(r.Trace)
@@ -182,38 +181,21 @@ func (f Reference) Print(w io.Writer) error {
 func (f Reference) encode() ([]byte, error) {
 	rows := f.Rows
 	f.Format, f.Version, f.Rows = ReferenceFormat, ReferenceVersion, []Row{}
-	head, err := marshal(f)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	b.Write(bytes.TrimSuffix(head, []byte("]}")))
+	text, err := files.Line(f)
+	end := "]}\n"
+	text = bytes.TrimSuffix(text, []byte(end))
 	for i, r := range rows {
-		line, err := marshal(r)
-		if err != nil {
-			return nil, err
-		}
+		line, wrong := files.Line(r)
 		if i > 0 {
-			b.WriteByte(',')
+			text = append(text, ',')
 		}
-		b.WriteByte('\n')
-		b.Write(line)
+		text, err = append(append(text, '\n'), bytes.TrimSuffix(line, []byte("\n"))...), cmp.Or(err, wrong)
 	}
-	b.WriteString("\n]}\n")
-	return b.Bytes(), nil
-}
-
-// marshal encodes a value on one line, without escapes for HTML.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	return append(text, "\n"+end...), err
 }
 
 // LoadReference reads what [Reference.Save] has written. It rejects a file of
-// another format or version, with unknown fields, or whose counts do not add up.
+// another format or version, with unknown fields, or with a scenario that is there twice.
 func LoadReference(dir, file string) (Reference, error) {
 	path := filepath.Join(dir, file)
 	text, err := os.ReadFile(path)
@@ -242,16 +224,11 @@ func decodeReference(text []byte) (Reference, error) {
 		return Reference{}, fmt.Errorf("it has version %d; this program reads version %d", kind.Version, ReferenceVersion)
 	}
 	var f Reference
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&f); err != nil {
+	if err := files.Strictly(text, &f); err != nil {
 		return Reference{}, err
 	}
 	seen := map[string]bool{}
 	for _, r := range f.Rows {
-		if err := r.Validate(); err != nil {
-			return Reference{}, err
-		}
 		if seen[r.Scenario] {
 			return Reference{}, fmt.Errorf("%s is there twice", r.Scenario)
 		}

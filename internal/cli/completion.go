@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -236,8 +237,8 @@ func fieldsBelow(path string, t reflect.Type) (all []cobra.Completion) {
 func rowNames(*cobra.Command) []cobra.Completion { return debate{topics: scenarios.Topics()}.names() }
 
 func sweepNames(cmd *cobra.Command) []cobra.Completion {
-	return described(sweeps, func(s namedSweep) (string, string) {
-		return s.name, s.make().Summary
+	return described(sweeps, func(s series.Named) (string, string) {
+		return s.Name, s.Make().Summary
 	})(cmd)
 }
 

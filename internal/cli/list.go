@@ -111,7 +111,7 @@ func sections() ([]section, error) {
 	}
 	title("Sweeps")
 	for _, known := range sweeps {
-		s := known.make()
+		s := known.Make()
 		add(entry{Name: s.Name, Text: s.Summary})
 	}
 	title("Trials of compare")

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -116,18 +115,13 @@ func (b batch) run(ctx context.Context) (runner.Tally, error) {
 	if err != nil {
 		return runner.Tally{}, err
 	}
-	usual := 1 // runs share real time
-	if b.experiment.Backend().Exact {
-		usual = runtime.GOMAXPROCS(0)
-	}
-	tallies, err := runner.RunBatches(ctx, cmp.Or(b.parallel, usual), []runner.Batch{batch})
-	return tallies[0], err
+	return batch.Run(ctx)
 }
 
 // prepare makes the [runner.Batch].
 func (b batch) prepare() (runner.Batch, error) {
 	var dirs sync.Map // by seed
-	batch := runner.Batch{Experiment: b.experiment, First: b.first, Runs: b.runs}
+	batch := runner.Batch{Experiment: b.experiment, First: b.first, Runs: b.runs, SideBySide: b.parallel}
 	if b.out != "" {
 		keeper, err := results.NewKeeper(b.out, b.experiment, versions(b.experiment.Backend()))
 		if err != nil {

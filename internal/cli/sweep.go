@@ -156,7 +156,7 @@ func (o *sweepOptions) find(name string) (sweep.Sweep, error) {
 
 // run measures what is not measured yet, prints the results and returns them.
 func (o *sweepOptions) run(ctx context.Context, c sweep.Measurement, out, problems io.Writer) (found sweep.Results, err error) {
-	if found.Head, err = c.Head(ctx); err != nil {
+	if found.Head, err = c.Head(); err != nil {
 		return found, err
 	}
 	if o.out != "" && !o.shards.one() {
@@ -190,9 +190,9 @@ func (o *sweepOptions) reported(cmd *cobra.Command, found sweep.Results, err err
 
 // measure makes the runs, with progress on a terminal.
 func measure(ctx context.Context, c sweep.Measurement, found *sweep.Results, log *shard.Log, problems io.Writer) error {
-	bar := terminal.NewBar(problems, c.Sweep.Name+", runs", int64(c.Work(log)), terminal.Pieces)
+	bar := terminal.NewBar(problems, c.Sweep.Name+", blocks of runs", int64(c.Work(log)), terminal.Pieces)
 	defer bar.Done()
-	c.Step = bar.Steps
+	c.Step = bar.Step
 	return c.Run(ctx, log, func(o sweep.Outcome) error {
 		found.Outcomes = append(found.Outcomes, o)
 		return nil

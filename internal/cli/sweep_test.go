@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -24,7 +25,7 @@ func withSweep(t *testing.T) {
 	t.Helper()
 	before := sweeps
 	t.Cleanup(func() { sweeps = before })
-	sweeps = []namedSweep{{name: "small", make: smallSweep}}
+	sweeps = []series.Named{{Name: "small", Make: smallSweep}}
 }
 
 func smallSweep() sweep.Sweep {
@@ -107,8 +108,8 @@ func TestSweepIsStoppedAndGoesOn(t *testing.T) {
 	lines := strings.SplitAfter(read(t, filepath.Join(whole, records)), "\n")
 	write(t, filepath.Join(dir, records), lines[0]+lines[1]+lines[2][:40])
 	ctx, stop := context.WithCancel(t.Context())
-	s := sweeps[0].make
-	sweeps[0].make = func() sweep.Sweep {
+	s := sweeps[0].Make
+	sweeps[0].Make = func() sweep.Sweep {
 		small := s()
 		small.Boundaries[0].Scenario = func(x float64) scenarios.Scenario {
 			stop() // as somebody who presses Ctrl-C
@@ -119,10 +120,10 @@ func TestSweepIsStoppedAndGoesOn(t *testing.T) {
 	var out, problems bytes.Buffer
 	code := execute(ctx, []string{"sweep", "small", "--runs", "6", "--out", dir}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, problems.String(), "interrupted")
+	wantIn(t, out.String(), "The same command continues from here.")
 	want(t, "lines that are there", strings.Count(read(t, filepath.Join(dir, records)), "\n"), 2)
 
-	sweeps[0].make = s
+	sweeps[0].Make = s
 	code, _, _ = command(t, "sweep", "small", "--runs", "6", "--out", dir)
 	want(t, "exit code", code, exitAsExpected)
 	wantSameTree(t, whole, dir)
@@ -134,7 +135,7 @@ func TestSweepsThatDoNotFit(t *testing.T) {
 	wrong := smallSweep()
 	one, zero := 1.0, 0.0
 	wrong.Points[0].Predicted, wrong.Points[1].Predicted, wrong.Points[2].Predicted = &zero, &zero, &one
-	sweeps = append(sweeps, namedSweep{name: "wrong", make: func() sweep.Sweep { return wrong }})
+	sweeps = append(sweeps, series.Named{Name: "wrong", Make: func() sweep.Sweep { return wrong }})
 	wrong.Name, wrong.Boundaries = "wrong", nil
 	code, out, _ := command(t, "sweep", "wrong", "--runs", "6")
 	want(t, "exit code", code, exitContradiction)
@@ -142,7 +143,7 @@ func TestSweepsThatDoNotFit(t *testing.T) {
 
 	far := smallSweep()
 	far.Name, far.Points, far.Boundaries[0].Predicted = "far", nil, 0.6
-	sweeps = append(sweeps, namedSweep{name: "far", make: func() sweep.Sweep { return far }})
+	sweeps = append(sweeps, series.Named{Name: "far", Make: func() sweep.Sweep { return far }})
 	code, out, _ = command(t, "sweep", "far", "--runs", "6")
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "at 0 of 1.", "0.6 ✗")

@@ -67,30 +67,17 @@ func sweepPage(out io.Writer, r sweep.Results) error {
 	return p.err
 }
 
-// namedSweep is a sweep by the name that it gives itself.
-type namedSweep struct {
-	name string
-	make func() sweep.Sweep
-}
-
 // sweeps are those that there are, in the order in which they are listed.
-var sweeps = []namedSweep{
-	{"restart-delay", series.RestartDelay},
-	{"restart-delay-price", series.RestartDelayPrice},
-	{"restart-delay-reference", series.RestartDelayReference},
-	{"restart-boundary", series.RestartBoundary},
-	{"drift", series.Drift},
-	{"drift-edge", series.DriftEdge},
-}
+var sweeps = series.All
 
 // findSweep makes the sweep of a name.
 func findSweep(name string) (sweep.Sweep, error) {
 	var known []string
 	for _, s := range sweeps {
-		if s.name == name {
-			return s.make(), nil
+		if s.Name == name {
+			return s.Make(), nil
 		}
-		known = append(known, s.name)
+		known = append(known, s.Name)
 	}
 	return sweep.Sweep{}, &textfmt.UnknownError{What: "sweep", Name: name, Known: known}
 }
@@ -98,7 +85,7 @@ func findSweep(name string) (sweep.Sweep, error) {
 // findPoint finds a point of any sweep by the name of its scenario.
 func findPoint(name string) (scenarios.Scenario, bool) {
 	for _, known := range sweeps {
-		for _, p := range known.make().Points {
+		for _, p := range known.Make().Points {
 			if p.Scenario.Name == name {
 				return p.Scenario, true
 			}
@@ -136,7 +123,7 @@ func listSweeps(out io.Writer) error {
 	terminal.Fit(out)
 	t := &textfmt.Table{Head: []string{"sweep", "points", "boundaries", "what it shows"}}
 	for _, known := range sweeps {
-		s := known.make()
+		s := known.Make()
 		t.Add(s.Name, fmt.Sprint(len(s.Points)), fmt.Sprint(len(s.Boundaries)), s.Summary)
 	}
 	printTable(out, t)

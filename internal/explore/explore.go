@@ -21,9 +21,35 @@ import (
 // time. When ctx ends, Explore returns what is known. The outcome does not depend on the number of
 // workers, unless ctx ends.
 func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress func(Outcome)) (Outcome, error) {
-	o, err := explore(ctx, s, b, l.ready(), wanted, progress)
+	if err := b.Validate(); err != nil {
+		return Outcome{}, err
+	}
+	plans, err := b.plans(s)
 	if err != nil {
-		return o, err
+		return Outcome{}, err
+	}
+	x := exploration{scenario: s, bounds: b, limits: l.ready(), wanted: wanted, plans: plans, progress: progress}
+	for i := range plans {
+		if l.Log.Shard().Has(i) {
+			x.chosen = append(x.chosen, i)
+		}
+	}
+	o := Outcome{Deviations: -1}
+	for ; ; x.deviations++ {
+		x.last, x.records = x.records, make([]*record, len(x.chosen))
+		x.outcome = Outcome{Plans: len(x.chosen), Deviations: o.Deviations}
+		if err := x.pass(ctx); err != nil {
+			return x.outcome, err
+		}
+		o = x.concluded(o)
+		if o.Complete || o.Deviations < x.deviations || ctx.Err() != nil {
+			break
+		}
+	}
+	if ctx.Err() == nil {
+		if err := l.Log.Finish(); err != nil {
+			return o, err
+		}
 	}
 	for _, j := range o.Judged {
 		if j.Find != nil {
@@ -33,38 +59,6 @@ func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 		}
 	}
 	return o, nil
-}
-
-// explore is Explore, but for what is known of finds.
-func explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress func(Outcome)) (Outcome, error) {
-	if err := b.Validate(); err != nil {
-		return Outcome{}, err
-	}
-	plans, err := b.plans(s)
-	if err != nil {
-		return Outcome{}, err
-	}
-	x := exploration{scenario: s, bounds: b, limits: l, wanted: wanted, plans: plans, progress: progress}
-	for i := range plans {
-		if l.Log.Shard().Has(i) {
-			x.chosen = append(x.chosen, i)
-		}
-	}
-	last := Outcome{Plans: len(x.chosen), Deviations: -1}
-	records := make([]*record, len(x.chosen))
-	for deviations := 0; ; deviations++ {
-		p := newPass(&x, deviations, last, records)
-		if err := p.run(ctx); err != nil {
-			return p.outcome, err
-		}
-		last, records = p.concluded(), p.records
-		if ctx.Err() != nil {
-			return last, nil
-		}
-		if last.Complete || last.Deviations < deviations {
-			return last, l.Log.Finish()
-		}
-	}
 }
 
 // prepare returns the experiment with chosen faults, and the choices of its worlds.
@@ -77,7 +71,7 @@ func (b Bounds) prepare(s scenarios.Scenario, chosen []scenarios.Pick) (runner.E
 	return e, b.choices(with.World(), with.Plan), err
 }
 
-// exploration is what all passes have in common.
+// exploration is the runs of a scenario: in each pass a search for each plan.
 type exploration struct {
 	scenario scenarios.Scenario
 	bounds   Bounds
@@ -86,29 +80,18 @@ type exploration struct {
 	plans    [][]scenarios.Pick
 	chosen   []int // the plans of the shard
 	progress func(Outcome)
-}
 
-// pass is the runs with up to a number of deviations: a search for each plan.
-type pass struct {
-	*exploration
-	deviations int
-	before     Outcome   // of the passes before
-	last       []*record // of the pass before
+	deviations int       // of the pass: at most so many in a run
+	last       []*record // of the searches of the pass before
 
 	mu      sync.Mutex
-	records []*record // of the searches; nil: not begun
-	outcome Outcome
+	records []*record // of the searches of the pass; nil: not begun
+	outcome Outcome   // so far
 }
 
-func newPass(x *exploration, deviations int, before Outcome, last []*record) *pass {
-	p := &pass{exploration: x, deviations: deviations, before: before, last: last, records: make([]*record, len(x.chosen))}
-	p.outcome = Outcome{Plans: len(x.chosen), Deviations: before.Deviations}
-	return p
-}
-
-// run runs all searches, several at a time. Not with [runner.InOrder]: plans differ so much that workers
-// would wait for the longest.
-func (x *pass) run(ctx context.Context) error {
+// pass makes all searches with so many deviations, several at a time. Not with [runner.InOrder]: plans differ
+// so much that workers would wait for the longest.
+func (x *exploration) pass(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var group sync.WaitGroup
@@ -131,64 +114,20 @@ func (x *pass) run(ctx context.Context) error {
 	return cmp.Or(errs...)
 }
 
-// concluded returns what the pass has shown so far, after those before.
-func (x *pass) concluded() Outcome {
-	o, bound, share := x.outcome, false, 0.0
-	for _, r := range x.records {
-		if r != nil {
-			bound = bound || r.Bound
-			share += r.Tally.Share
-		}
-	}
-	o.Share = share / float64(max(o.Plans, 1)) // in the order of the plans, so that it is the same each time
-	if o.Explored == o.Plans {
-		o.Deviations = x.deviations
-		o.Complete = x.deviations == x.bounds.Deviations || !bound
-	}
-	for i, p := range x.wanted {
-		j := x.judged(p)
-		j.Within = Unfinished
-		if i < len(x.before.Judged) {
-			j.Find = shorter(x.before.Judged[i].Find, j.Find)
-			j.Within = x.before.Judged[i].Within
-		}
-		j.Verdict = j.verdict(o.Complete)
-		if o.Deviations == x.deviations {
-			j.Within = j.verdict(true)
-		}
-		o.Judged = append(o.Judged, j)
-	}
-	return o
-}
-
-// judged counts what all searches have shown of a property, and finds the shortest run.
-func (x *pass) judged(p checker.Property) Judged {
-	j := Judged{Property: p}
-	for _, r := range x.records {
-		if r == nil {
-			continue
-		}
-		j.Find = shorter(j.Find, r.Finds[p])
-		j.Unknown += r.Verdicts[p][checker.Unknown]
-		j.Held += r.Verdicts[p][checker.Holds]
-	}
-	return j
-}
-
 // search makes one search, unless its record is known.
-func (x *pass) search(ctx context.Context, i int) error {
-	if r := x.last[i]; r != nil && !r.Bound { // more deviations give the same runs
-		x.note(i, r)
+func (x *exploration) search(ctx context.Context, i int) error {
+	if x.last != nil && x.last[i] != nil && !x.last[i].Bound { // more deviations give the same runs
+		x.note(i, x.last[i])
 		return nil
 	}
 	unit := x.deviations*len(x.plans) + x.chosen[i]
 	logged := new(record)
-	switch known, err := x.limits.Log.Get(unit, logged); {
-	case err != nil:
-		return err
-	case known:
+	known, err := x.limits.Log.Get(unit, logged)
+	if known {
 		x.note(i, logged)
-		return nil
+	}
+	if known || err != nil {
+		return err
 	}
 	faults := x.plans[x.chosen[i]]
 	e, c, err := x.bounds.prepare(x.scenario, faults)
@@ -206,7 +145,7 @@ func (x *pass) search(ctx context.Context, i int) error {
 }
 
 // note takes note of how far a search has come.
-func (x *pass) note(i int, r *record) {
+func (x *exploration) note(i int, r *record) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var was Tally
@@ -228,4 +167,68 @@ func (x *pass) note(i int, r *record) {
 	if x.progress != nil {
 		x.progress(*o)
 	}
+}
+
+// concluded returns what the pass has shown so far, after the passes before.
+func (x *exploration) concluded(before Outcome) Outcome {
+	o, bound, share := x.outcome, false, 0.0
+	for _, p := range x.wanted {
+		o.Judged = append(o.Judged, Judged{Property: p, Within: Unfinished})
+	}
+	for _, r := range x.records {
+		if r == nil {
+			continue
+		}
+		bound = bound || r.Bound
+		share += r.Tally.Share
+		for i := range o.Judged {
+			j := &o.Judged[i]
+			j.Find = shorter(j.Find, r.Finds[j.Property])
+			j.Unknown += r.Verdicts[j.Property][checker.Unknown]
+			j.Held += r.Verdicts[j.Property][checker.Holds]
+		}
+	}
+	o.Share = share / float64(max(o.Plans, 1)) // in the order of the plans, so that it is the same each time
+	if o.Explored == o.Plans {
+		o.Deviations = x.deviations
+		o.Complete = x.deviations == x.bounds.Deviations || !bound
+	}
+	for i := range o.Judged {
+		j := &o.Judged[i]
+		if before.Judged != nil {
+			j.Find, j.Within = shorter(before.Judged[i].Find, j.Find), before.Judged[i].Within
+		}
+		j.Verdict = j.verdict(o.Complete)
+		if o.Deviations == x.deviations {
+			j.Within = j.verdict(true)
+		}
+	}
+	return o
+}
+
+// Bounds of [Shortest]. A violation that needs more deviations says less than one with a fault more.
+const (
+	shortestDeviations = 2
+	shortestEvents     = 300_000 // of the runs with one choice of faults
+)
+
+// Shortest explores the world of a run that violates a property: without the faults of its plan, with one
+// of them, and so on. It returns the shortest run with the fewest faults that violates the property and is
+// accepted; with all faults, only one of fewer than events events. nil: there is none.
+func Shortest(ctx context.Context, s scenarios.Scenario, p checker.Property, events int, accept func(runner.Result) (bool, error)) (*runner.Result, error) {
+	for faults := range len(s.Plan) + 1 {
+		b := Bounds{Latencies: DefaultLatencies, Draws: DefaultDraws, Deviations: shortestDeviations, Faults: faults}
+		o, err := Explore(ctx, s, b, Limits{Events: shortestEvents}, []checker.Property{p}, nil)
+		if err != nil || ctx.Err() != nil {
+			return nil, err
+		}
+		find := o.Find()
+		if find == nil || faults == len(s.Plan) && find.Events >= events {
+			continue
+		}
+		if ok, err := accept(find.Result); ok || err != nil {
+			return &find.Result, err
+		}
+	}
+	return nil, nil
 }

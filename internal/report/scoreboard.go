@@ -165,14 +165,10 @@ func (b *debatePage) matrixRow(row ComparedRow) verdicts.Row {
 
 // sharesOf are the shares of the violated properties or, if none is violated, what as many runs
 // without a violation show.
-func sharesOf(t runner.Tally) (all []verdicts.Share) {
-	rates := summary.Rates(t)
-	for _, g := range rates {
-		s := verdicts.Share{Rate: g.Rate}
-		if len(rates) > 1 {
-			s.Codes = g.Codes
-		}
-		all = append(all, s)
+func sharesOf(t runner.Tally) []summary.Share {
+	all := summary.Rates(t)
+	if len(all) == 1 {
+		all[0].Codes = nil // the signs tell
 	}
 	if len(all) > 0 {
 		return all
@@ -186,7 +182,7 @@ func sharesOf(t runner.Tally) (all []verdicts.Share) {
 	if clean.N == 0 {
 		return nil
 	}
-	return []verdicts.Share{{Rate: clean}}
+	return []summary.Share{{Rate: clean}}
 }
 
 // runCell is the seed of a row's witness. It leads to the run, if the page shows it, and otherwise to
@@ -250,7 +246,7 @@ func (b *debatePage) seriesRow(series scenarios.Series) verdicts.Row {
 	if len(c.Tallies) > 0 {
 		r.Trend = &verdicts.Trend{Text: c.Short(), Link: "#" + b.ids[name]}
 		for i, t := range c.Tallies {
-			r.Trend.Points = append(r.Trend.Points, verdicts.Point{Value: c.Values[i], Rate: t.Rate(c.Property)})
+			r.Trend.Points = append(r.Trend.Points, verdicts.Point{Value: c.Values[i], Share: summary.Share{Rate: t.Rate(c.Property)}})
 		}
 	}
 	for range b.Sides[1:] {

@@ -305,23 +305,14 @@ func SweepCommand(h sweep.Head) string {
 	return text + fmt.Sprintf(" --runs %d --seed %d --out DIR", h.Runs, h.First)
 }
 
-// formulas states the formula of a curve in words, by sweep. It returns "" for a curve without one.
-var formulas = map[string]func(curve string) string{
-	"restart-delay":           series.DelayFormula,
-	"restart-delay-reference": series.ReferenceFormula,
-	"restart-boundary":        series.BoundaryFormula,
-	"drift":                   series.DriftFormula,
-	"drift-edge":              series.DriftFormula,
-}
-
 // SweepFormulas states the formulas of the measured curves in words, each once.
 func SweepFormulas(r sweep.Results) (list []string) {
-	words := formulas[r.Sweep]
-	if words == nil {
+	i := slices.IndexFunc(series.All, func(s series.Named) bool { return s.Name == r.Sweep })
+	if i < 0 || series.All[i].Formula == nil {
 		return nil
 	}
 	for _, c := range sweep.Curves(r.Outcomes) {
-		if text := words(c.Name); text != "" && !slices.Contains(list, text) {
+		if text := series.All[i].Formula(c.Name); text != "" && !slices.Contains(list, text) {
 			list = append(list, text)
 		}
 	}

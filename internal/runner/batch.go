@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,10 @@ type Batch struct {
 	Experiment Experiment
 	First      uint64
 	Runs       int
+
+	// SideBySide is how many runs are made at a time by [Batch.Run]. 0: all cores are used if the backend is
+	// exact, and otherwise one run is made after another, because the runs share real time.
+	SideBySide int
 
 	// Name is a prefix for the errors of its runs. It may be empty.
 	Name string
@@ -33,14 +38,13 @@ type Batch struct {
 	Failed func(error)
 }
 
-// Run runs this batch alone with [RunBatches]: on all cores if the backend is exact, and
-// otherwise one run after another, because the runs share real time.
+// Run runs this batch alone with [RunBatches].
 func (b Batch) Run(ctx context.Context) (Tally, error) {
-	sideBySide := 1
+	usual := 1
 	if b.Experiment.backend.Exact {
-		sideBySide = runtime.GOMAXPROCS(0)
+		usual = runtime.GOMAXPROCS(0)
 	}
-	tallies, err := RunBatches(ctx, sideBySide, []Batch{b})
+	tallies, err := RunBatches(ctx, cmp.Or(b.SideBySide, usual), []Batch{b})
 	return tallies[0], err
 }
 

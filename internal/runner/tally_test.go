@@ -59,7 +59,7 @@ func TestJoinedAggregates(t *testing.T) {
 		parts[i/13].Add(m)
 	}
 	for _, p := range parts {
-		joined.Join(p.Runs(), p.All(), p.Values())
+		joined.Join(p.Runs(), p.Columns())
 	}
 	if joined.All() != whole.All() || joined.Runs() != whole.Runs() {
 		t.Errorf("joined: %+v\nwhole: %+v", joined.All(), whole.All())

@@ -2,8 +2,6 @@ package shard
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,9 +34,7 @@ type Log struct {
 	file     *os.File // to which records are appended; nil: the log is joined
 	lock     *os.File
 	head     head
-	key      []byte // see [head.key]
 	records  map[int]json.RawMessage
-	order    []int // of the records in the file
 	finished bool
 	joined   bool // of shards: nothing can be added
 }
@@ -54,7 +50,7 @@ func Open(dir string, w Work, s Shard) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{path: filepath.Join(dir, FileName(s)), head: h, key: h.key(), records: map[int]json.RawMessage{}}
+	l := &Log{path: filepath.Join(dir, FileName(s)), head: h, records: map[int]json.RawMessage{}}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -78,7 +74,7 @@ func (l *Log) open() (err error) {
 	if err != nil {
 		return err
 	}
-	first, err := l.head.line()
+	first, err := files.Line(l.head)
 	if err != nil {
 		return err
 	}
@@ -94,7 +90,7 @@ func (l *Log) open() (err error) {
 		if was.Shard != l.head.Shard {
 			return fmt.Errorf("%s: it is of shard %v", l.path, was.Shard)
 		}
-		l.records, l.order, l.finished, whole = was.records, was.order, was.finished, was.whole
+		l.records, l.finished, whole = was.records, was.finished, was.whole
 	}
 	if err := l.file.Truncate(int64(whole)); err != nil {
 		return err
@@ -158,9 +154,7 @@ func (l *Log) Get(unit int, record any) (bool, error) {
 	if !known {
 		return false, nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(record); err != nil {
+	if err := files.Strictly(text, record); err != nil {
 		return false, fmt.Errorf("the record of unit %d: %w", unit, err)
 	}
 	return true, nil
@@ -171,7 +165,7 @@ func (l *Log) Add(unit int, record any) error {
 	if l == nil {
 		return nil
 	}
-	text, err := encode(record)
+	text, err := files.Line(record)
 	if err != nil {
 		return err
 	}
@@ -180,12 +174,9 @@ func (l *Log) Add(unit int, record any) error {
 	if l.finished {
 		return fmt.Errorf("unit %d is none of the shard, which is finished", unit)
 	}
-	if _, err := l.file.Write(l.recordLine(unit, text)); err != nil {
-		return err
-	}
+	_, err = l.file.Write(recordLine(unit, text))
 	l.records[unit] = text
-	l.order = append(l.order, unit)
-	return nil
+	return err
 }
 
 // Finish marks the log as complete. A shard that is made again has the same bytes then, in whatever order
@@ -199,20 +190,15 @@ func (l *Log) Finish() error {
 	if l.finished {
 		return nil
 	}
-	l.finished = true
-	end := seal(l.key, fmt.Appendf(nil, `{"end":%d`, len(l.records)))
-	if slices.IsSorted(l.order) {
-		_, err := l.file.Write(end)
-		return errors.Join(err, l.file.Sync())
-	}
-	text, err := l.head.line()
+	text, err := files.Line(l.head)
 	if err != nil {
 		return err
 	}
 	for _, unit := range slices.Sorted(maps.Keys(l.records)) {
-		text = append(text, l.recordLine(unit, l.records[unit])...)
+		text = append(text, recordLine(unit, l.records[unit])...)
 	}
-	return files.WriteWhole(l.path, append(text, end...))
+	l.finished = true
+	return files.WriteWhole(l.path, fmt.Appendf(text, "{\"end\":%d}\n", len(l.records)))
 }
 
 // Close closes the file, and unlocks it.
@@ -229,8 +215,8 @@ func (l *Log) Close() error {
 	return errors.Join(errs...)
 }
 
-func (l *Log) recordLine(unit int, record json.RawMessage) []byte {
-	return seal(l.key, fmt.Appendf(nil, `{"unit":%d,"record":%s`, unit, record))
+func recordLine(unit int, record json.RawMessage) []byte {
+	return fmt.Appendf(nil, "{\"unit\":%d,\"record\":%s}\n", unit, bytes.TrimSpace(record))
 }
 
 // The format of the files, and its version.
@@ -250,23 +236,8 @@ type head struct {
 }
 
 func newHead(w Work, s Shard) (head, error) {
-	of, err := encode(w.Of)
+	of, err := files.Line(w.Of)
 	return head{format, version, w.Kind, s, w.Build, of}, err
-}
-
-// key is a hash of what all shards of the work have in common. The seals of records depend on it, so that
-// a record of other work is noticed.
-func (h head) key() []byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s\n%s\n%s", h.Format, h.Version, h.Kind, h.Build, h.Work))
-	return sum[:]
-}
-
-func (h head) line() ([]byte, error) {
-	text, err := encode(h)
-	if err != nil {
-		return nil, err
-	}
-	return seal(nil, text[:len(text)-1]), nil
 }
 
 // same returns an error that says how the head of a file differs from this one.
@@ -320,27 +291,15 @@ func shown(value json.RawMessage) string {
 	return strings.Trim(string(value), `"`)
 }
 
-// sealed is what the seal adds to a line that ends before its last brace.
-const sealed = `,"seal":"0123456789abcdef"}` + "\n"
-
-// seal ends a line with a hash of the key and the line.
-func seal(key, text []byte) []byte {
-	sum := sha256.New()
-	sum.Write(key)
-	sum.Write(text)
-	return fmt.Appendf(text, `,"seal":"%s"}`+"\n", hex.EncodeToString(sum.Sum(nil)[:8]))
-}
-
 // contents is what a file has.
 type contents struct {
 	head
 	records  map[int]json.RawMessage
-	order    []int
 	finished bool
-	whole    int // bytes of the lines that are not damaged, from the first on
+	whole    int // bytes of the lines that are neither cut off nor damaged, from the first on
 }
 
-// read reads a file up to its first damaged line. The error names that line.
+// read reads a file up to its first line that is cut off or damaged. The error names that line.
 func read(text []byte) (c contents, err error) {
 	c.records = map[int]json.RawMessage{}
 	first, _, _ := bytes.Cut(text, []byte("\n"))
@@ -350,20 +309,16 @@ func read(text []byte) (c contents, err error) {
 	if c.Version != version {
 		return c, fmt.Errorf("it has version %d; this program reads version %d", c.Version, version)
 	}
-	var key []byte // of the first line
 	number := 0
 	for line := range bytes.Lines(text) {
 		number++
-		switch body := line[:max(0, len(line)-len(sealed))]; {
-		case line[len(line)-1] != '\n':
+		if line[len(line)-1] != '\n' {
 			return c, fmt.Errorf("line %d is cut off", number)
-		case !bytes.Equal(seal(key, slices.Clone(body)), line):
-			return c, fmt.Errorf("line %d is damaged, or of other work", number)
 		}
-		if number == 1 {
-			key = c.key()
-		} else if err := c.add(line); err != nil {
-			return c, fmt.Errorf("line %d: %w", number, err)
+		if number > 1 {
+			if err := c.add(line); err != nil {
+				return c, fmt.Errorf("line %d: %w", number, err)
+			}
 		}
 		c.whole += len(line)
 	}
@@ -391,17 +346,9 @@ func (c *contents) add(line []byte) error {
 		return nil
 	case twice:
 		return fmt.Errorf("unit %d comes twice", l.Unit)
+	case l.Record == nil:
+		return errors.New("it is no record")
 	}
 	c.records[l.Unit] = l.Record
-	c.order = append(c.order, l.Unit)
 	return nil
-}
-
-// encode returns a value as JSON, without escapes for HTML and a newline.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

@@ -58,8 +58,8 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// Law: a shard that is cut off or damaged anywhere is continued from its last whole record to the same bytes,
-// in whatever order records are added.
+// Law: a shard that is cut off anywhere, or has a line that is no record, is continued from the last whole record
+// before to the same bytes, in whatever order records are added.
 func TestContinue(t *testing.T) {
 	whole := read(t, made(t, t.TempDir(), work(1), shard.Whole, 0, 1, 2, 3))
 	for n := range len(whole) {
@@ -74,7 +74,7 @@ func TestContinue(t *testing.T) {
 	lines := strings.SplitAfter(whole, "\n")
 	dir := t.TempDir()
 	path := filepath.Join(dir, shard.FileName(shard.Whole))
-	write(t, path, lines[0]+lines[1]+strings.Replace(lines[2], "<1>", "<2>", 1)+lines[3])
+	write(t, path, lines[0]+lines[1]+strings.Replace(lines[2], "unit", "\x00", 1)+lines[3])
 	made(t, dir, work(1), shard.Whole, 1, 2, 3)
 	if got := read(t, path); got != whole {
 		t.Errorf("continued after a damaged line:\n%s", got)
@@ -158,23 +158,22 @@ func TestJoinRefuses(t *testing.T) {
 		return in(name)
 	}
 	for want, paths := range map[string][]string{
-		"no file has shard 2/2":                                       {one},
-		"no file has shards 1/3, 2/3":                                 {third},
-		one + " and " + one + " are both shard 1/2":                   {one, two, one},
-		one + " is shard 1/2, and " + third + " is 3/3":               {one, third},
-		other + ": it is of another count: seed 2, and not 1":         {one, other},
-		same + ": another shard has unit 2, too":                      {one, same},
-		"begun: shard 2/2 is not finished: run it to its end":         {one, variant("begun", lines[0]+lines[1])},
-		"cut: line 2 is cut off":                                      {one, variant("cut", lines[0]+lines[1][:9])},
-		"edited: line 2 is damaged, or of other work":                 {one, variant("edited", strings.Replace(read(t, two), "<1>", "<2>", 1))},
-		"fewer: line 2: it ends after 1 record, and has 0":            {one, variant("fewer", lines[0]+lines[2])},
-		"head: line 1 is damaged":                                     {one, variant("head", strings.Replace(read(t, two), `"2/2"`, `"1/2"`, 1))},
-		"alien: line 2 is damaged, or of other work":                  {one, variant("alien", lines[0]+strings.SplitAfter(read(t, other), "\n")[1]+lines[2])},
-		"new: it has version 2; this program reads version 1":         {one, variant("new", strings.Replace(read(t, two), `"version":1`, `"version":2`, 1))},
-		"text: it is no file of a shard":                              {one, variant("text", "hello\n")},
-		"none does not exist":                                         {in("none")},
-		"empty has no shard: want files such as shard-1-of-1.jsonl":   {t.TempDir() + "/../empty"},
-		"first: line 1 is damaged, or of other work\nsecond: line 1 ": {variant("first", strings.Replace(read(t, one), "1/2", "2/2", 1)), variant("second", strings.Replace(read(t, two), "2/2", "1/2", 1))},
+		"no file has shard 2/2":                                     {one},
+		"no file has shards 1/3, 2/3":                               {third},
+		one + " and " + one + " are both shard 1/2":                 {one, two, one},
+		one + " is shard 1/2, and " + third + " is 3/3":             {one, third},
+		other + ": it is of another count: seed 2, and not 1":       {one, other},
+		same + ": another shard has unit 2, too":                    {one, same},
+		"begun: shard 2/2 is not finished: run it to its end":       {one, variant("begun", lines[0]+lines[1])},
+		"cut: line 2 is cut off":                                    {one, variant("cut", lines[0]+lines[1][:9])},
+		"blank: line 2: it is no record":                            {one, variant("blank", lines[0]+"{}\n"+lines[2])},
+		"fewer: line 2: it ends after 1 record, and has 0":          {one, variant("fewer", lines[0]+lines[2])},
+		"twice: line 3: unit 1 comes twice":                         {one, variant("twice", lines[0]+lines[1]+lines[1]+lines[2])},
+		"new: it has version 2; this program reads version 1":       {one, variant("new", strings.Replace(read(t, two), `"version":1`, `"version":2`, 1))},
+		"text: it is no file of a shard":                            {one, variant("text", "hello\n")},
+		"none does not exist":                                       {in("none")},
+		"empty has no shard: want files such as shard-1-of-1.jsonl": {t.TempDir() + "/../empty"},
+		"first: line 1 is cut off\nsecond: line 3 is cut off":       {variant("first", strings.TrimSuffix(lines[0], "\n")), variant("second", lines[0]+lines[1]+"{")},
 	} {
 		if strings.HasPrefix(want, "empty") {
 			if err := os.MkdirAll(paths[0], 0o755); err != nil {

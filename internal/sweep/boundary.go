@@ -4,41 +4,14 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
-// trials returns at how many x a unit is run at most.
-func (u unit) trials() int {
-	b := u.boundary
-	if b == nil {
-		return 1
-	}
-	ends, formula := 2, 1
-	return ends + u.halvings() + formula + len(b.Rules)
-}
-
-// halvings returns how often the search interval is halved. Rounding may save one.
-func (u unit) halvings() int {
-	b := u.boundary
-	return int(math.Ceil(max(0, math.Log2((b.High-b.Low)/b.Within))))
-}
-
-// findBoundary searches a boundary. The same seeds are run at every x, so that the result is
-// determined by them.
-func (m Measurement) findBoundary(ctx context.Context, u unit) (Located, error) {
-	l, err := u.boundary.find(func(x float64) (Trial, error) { return m.try(ctx, u, x) })
-	if err == nil {
-		m.step(m.Runs * max(0, 2+u.halvings()-len(l.Search)))
-	}
-	return l, err
-}
-
 // find searches the boundary by bisection, and then tries the x of the formula and of the rules of
-// thumb.
+// thumb. The same seeds are run at every x, so that the result is determined by them.
 func (b *Boundary) find(try func(x float64) (Trial, error)) (Located, error) {
 	l := Located{Within: b.Within}
 	if err := b.search(&l, try); err != nil {
@@ -100,35 +73,33 @@ func (l *Located) probe(x float64, try func(x float64) (Trial, error)) (checker.
 }
 
 // try runs the scenario at x until a run violates the property, or all runs are made.
-func (m Measurement) try(ctx context.Context, u unit, x float64) (Trial, error) {
+func (m Measurement) try(ctx context.Context, b block, x float64) (Trial, error) {
 	property, t := m.Sweep.Property, Trial{X: x}
-	b, err := m.batch(u, u.boundary.Scenario(x))
+	e, err := runner.Prepare(m.Backend, b.unit.boundary.Scenario(x))
 	if err != nil {
 		return t, fmt.Errorf("at %v: %w", x, err)
 	}
 	looking, stop := context.WithCancel(ctx)
 	defer stop()
-	tally := runner.NewTally(b.Experiment.Scenario())
+	tally := runner.NewTally(e.Scenario())
 	found := func() bool { return tally.Seen[property][checker.Violated] > 0 }
-	b.Each = func(r runner.Result) {
+	each := func(r runner.Result) {
 		if found() { // this run was already in progress
 			return
 		}
 		tally.Add(r)
-		m.step(1)
 		if found() {
 			stop()
 		}
 	}
-	_, err = runner.RunBatches(looking, m.SideBySide, []runner.Batch{b})
-	m.step(m.Runs - tally.Runs)
+	_, err = runner.Batch{Experiment: e, First: b.first, Runs: b.runs, SideBySide: m.SideBySide, Each: each}.Run(looking)
 	switch {
 	case found():
 		t.Verdict, t.Witness = checker.Violated, witness(tally, property)
 		t.Witness.Story = "" // a dozen trials would repeat it
 	case err != nil:
 		return t, fmt.Errorf("at %v: %w", x, err)
-	case tally.Interrupted || tally.Runs < m.Runs:
+	case tally.Interrupted || tally.Runs < b.runs:
 		return t, errStopped
 	default:
 		t.Verdict = tally.Observed(property)

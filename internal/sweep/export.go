@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
@@ -200,7 +201,7 @@ func (r Results) Print(to io.Writer) error {
 	for _, o := range r.Boundaries() {
 		all.Boundaries = append(all.Boundaries, printedBoundary{o, o.LastSeed(), o.Boundary.Met(), o.Boundary.Open()})
 	}
-	text, err := encode(all)
+	text, err := files.Line(all)
 	if err == nil {
 		_, err = to.Write(text)
 	}

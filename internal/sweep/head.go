@@ -1,16 +1,12 @@
 package sweep
 
 import (
-	"cmp"
-	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
 // The format and version of a measurement's file.
@@ -40,71 +36,32 @@ type Head struct {
 	Backend  string            `json:"backend"`
 	Versions map[string]string `json:"versions"` // of what it is made with
 
-	// Contents is a hash of the scenarios and numbers of all units. Traces is a hash of the
-	// traces of their first runs, if runs are repeatable: another version of the program may
-	// run the same scenarios differently.
-	Contents string `json:"contents"`
-	Traces   string `json:"traces,omitempty"`
+	Contents string `json:"contents"` // hash of the scenarios and numbers of all units
 }
 
-// Head returns the head of the measurement's file. It makes a run of each unit if runs are
-// repeatable.
-func (m Measurement) Head(ctx context.Context) (Head, error) {
-	contents, err := m.contents()
-	h := Head{
-		Format: Format, Version: Version,
-		Sweep: m.Sweep.Name, Summary: m.Sweep.Summary, Property: m.Sweep.Property, Params: m.Sweep.Params, Command: m.Sweep.Command,
-		Total: len(m.chosen()), Only: m.Only, Runs: m.Runs, First: m.First,
-		Backend: m.Backend.Name, Versions: m.Versions, Contents: contents,
-	}
-	if err == nil && m.Backend.Exact {
-		h.Traces, err = m.traces(ctx)
-	}
-	return h, err
-}
-
-// contents returns a hash of all scenarios and predictions.
-func (m Measurement) contents() (string, error) {
+// Head returns the head of the measurement's file.
+func (m Measurement) Head() (Head, error) {
 	hash := sha256.New()
 	enc := json.NewEncoder(hash)
 	for _, u := range m.chosen() {
 		if err := enc.Encode(u.contents()); err != nil {
-			return "", fmt.Errorf("%s: %w", u.name(), err)
+			return Head{}, fmt.Errorf("%s: %w", u.name(), err)
 		}
 	}
-	return hex.EncodeToString(hash.Sum(nil)), nil
+	return Head{
+		Format: Format, Version: Version,
+		Sweep: m.Sweep.Name, Summary: m.Sweep.Summary, Property: m.Sweep.Property, Params: m.Sweep.Params, Command: m.Sweep.Command,
+		Total: len(m.chosen()), Only: m.Only, Runs: m.Runs, First: m.First,
+		Backend: m.Backend.Name, Versions: m.Versions, Contents: hex.EncodeToString(hash.Sum(nil)),
+	}, nil
 }
 
 // contents returns what defines a unit, to be hashed.
 func (u unit) contents() []any {
-	numbers, curve, at := any(nil), "", []float64(nil)
 	if b := u.boundary; b != nil {
-		curve, at = b.Curve, b.At
-		numbers = []any{b.Low, b.High, b.Within, b.Predicted, b.Rules}
-	} else {
-		curve, at = u.point.Curve, u.point.At
-		numbers = u.point.Predicted
+		return []any{u.number, b.Curve, b.At, []any{b.Low, b.High, b.Within, b.Predicted, b.Rules}, u.scenarios()}
 	}
-	return []any{u.number, curve, at, numbers, u.scenarios()}
-}
-
-// traces returns a hash of the trace of each unit's first run.
-func (m Measurement) traces(ctx context.Context) (string, error) {
-	hash := sha256.New()
-	var batches []runner.Batch
-	for _, u := range m.chosen() {
-		b, err := m.batch(u, u.scenarios()[0])
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", u.name(), err)
-		}
-		b.Runs, b.Name = 1, u.name()
-		b.Each = func(r runner.Result) {
-			_ = binary.Write(hash, binary.BigEndian, r.TraceHash) // a hash never fails
-		}
-		batches = append(batches, b)
-	}
-	_, err := runner.RunBatches(ctx, m.SideBySide, batches)
-	return hex.EncodeToString(hash.Sum(nil)), cmp.Or(err, ctx.Err())
+	return []any{u.number, u.point.Curve, u.point.At, u.point.Predicted, u.scenarios()}
 }
 
 // units returns the numbers of the units.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/shard"
-	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // Measurement measures a sweep on a backend.
@@ -35,9 +34,8 @@ type Measurement struct {
 	// not affect the results.
 	SideBySide int
 
-	// Step, unless nil, is called with the number of runs that are done or turn out not to be
-	// needed.
-	Step func(runs int)
+	// Step, unless nil, is called after each block of runs.
+	Step func()
 }
 
 // Validate returns an error if the measurement is invalid, or if the backend cannot run one of
@@ -82,16 +80,16 @@ func (m Measurement) chosen() []unit {
 	return slices.DeleteFunc(all, func(u unit) bool { return !slices.Contains(m.Only, u.number) })
 }
 
-// Work returns how many runs are needed at most for the records that a log has not.
-func (m Measurement) Work(log *shard.Log) (runs int) {
+// Work returns how many blocks of runs are left to be made for a log.
+func (m Measurement) Work(log *shard.Log) (blocks int) {
 	for _, list := range m.blocks() {
 		for _, b := range list {
 			if log.Shard().Has(b.number) && !log.Has(b.number) {
-				runs += b.work()
+				blocks++
 			}
 		}
 	}
-	return runs
+	return blocks
 }
 
 // errStopped says that runs were stopped before the last of them had ended.
@@ -140,6 +138,9 @@ func (m Measurement) recordOf(ctx context.Context, log *shard.Log, b block) (r r
 	if r, err = m.measure(ctx, b); err != nil {
 		return r, err
 	}
+	if m.Step != nil {
+		m.Step()
+	}
 	return r, log.Add(b.number, r)
 }
 
@@ -163,15 +164,3 @@ func (m Measurement) runs(u unit) int {
 
 // first returns the seed of the first run of a unit.
 func (m Measurement) first(u unit) uint64 { return m.First + uint64(u.number-1)*uint64(m.Runs) }
-
-// batch returns the runs of a scenario of a unit.
-func (m Measurement) batch(u unit, s scenarios.Scenario) (runner.Batch, error) {
-	e, err := runner.Prepare(m.Backend, s)
-	return runner.Batch{Experiment: e, First: m.first(u), Runs: m.runs(u)}, err
-}
-
-func (m Measurement) step(runs int) {
-	if m.Step != nil {
-		m.Step(runs)
-	}
-}

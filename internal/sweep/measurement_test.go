@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/internal/sweep"
@@ -73,7 +75,7 @@ func head(t *testing.T, c sweep.Measurement) sweep.Head {
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	h, err := c.Head(context.Background())
+	h, err := c.Head()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +211,13 @@ func TestStoppedWithinAUnit(t *testing.T) {
 		c := measurement()
 		c.Runs, c.Only, c.SideBySide = runs, []int{unit}, 1
 		ctx, stop := context.WithCancel(t.Context())
-		c.Step = func(int) { stop() }
+		open := c.Backend.Open
+		c.Backend.Open = func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
+			if seed == c.First+uint64((unit-1)*runs)+1 {
+				stop()
+			}
+			return open(ctx, s, seed, sink)
+		}
 		if unit == 5 { // whose first trial ends early in any case
 			c.Sweep.Boundaries[0].Scenario = func(float64) scenarios.Scenario { return away(1.2) }
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/shard"
 )
 
@@ -49,22 +50,22 @@ func parse(text []byte) (h Head, outcomes []Outcome, err error) {
 	if kind.Version != Version {
 		return h, nil, fmt.Errorf("it has version %d; this program reads version %d", kind.Version, Version)
 	}
-	if err := decode(first, &h); err != nil {
+	if err := files.Strictly(first, &h); err != nil {
 		return h, nil, fmt.Errorf("line 1: %w", err)
 	}
 	units := h.units()
 	for line := range bytes.Lines(rest) {
 		number := len(outcomes) + 2
 		var o Outcome
-		err := decode(line, &o)
+		err := files.Strictly(line, &o)
 		switch {
 		case err != nil:
 		case len(outcomes) == len(units):
 			err = fmt.Errorf("one outcome more than the %d that the sweep is about", len(units))
 		case o.Unit != units[len(outcomes)]:
 			err = fmt.Errorf("unit %d, where %d follows", o.Unit, units[len(outcomes)])
-		default:
-			err = o.validate(h)
+		case (o.Point == nil) == (o.Boundary == nil):
+			err = errors.New("want a point or a boundary")
 		}
 		if err != nil {
 			return h, nil, fmt.Errorf("line %d: %w", number, err)
@@ -76,9 +77,9 @@ func parse(text []byte) (h Head, outcomes []Outcome, err error) {
 
 // text returns what Load reads.
 func (r Results) text() ([]byte, error) {
-	text, err := encode(r.Head)
+	text, err := files.Line(r.Head)
 	for _, o := range r.Outcomes {
-		line, wrong := encode(o)
+		line, wrong := files.Line(o)
 		text, err = append(text, line...), cmp.Or(err, wrong)
 	}
 	return text, err
@@ -90,7 +91,7 @@ func (h Head) Free(dir string) error {
 	path := filepath.Join(dir, OutcomesFile)
 	text, err := os.ReadFile(path)
 	if err == nil {
-		head, err := encode(h)
+		head, err := files.Line(h)
 		first, _, _ := bytes.Cut(text, []byte("\n"))
 		if differ := shard.Differences(first, head); err == nil && len(differ) > 0 {
 			err = fmt.Errorf("%s: it is of another sweep: %s", path, strings.Join(differ, "; "))
@@ -112,19 +113,4 @@ func (h Head) Free(dir string) error {
 		}
 	}
 	return err
-}
-
-// encode returns a value as one line of JSON, without escapes for HTML.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.Bytes(), err
-}
-
-func decode(line []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	return dec.Decode(v)
 }

@@ -54,8 +54,6 @@ func TestInvalidFilesAreRefused(t *testing.T) {
 		good + lines[2]:                "line 4: one outcome more than the 2",
 		lines[0] + "{\n":               "line 2: ",
 		lines[0] + `{"unit":3}` + "\n": "line 2: want a point or a boundary",
-		lines[0] + strings.Replace(lines[1], `"violated":`, `"violated":9`, 1): "line 2: 9",
-		lines[0] + strings.Replace(lines[1], `"runs":6`, `"runs":60`, 1):       "line 2: 60 runs, where 6 were asked for",
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, sweep.OutcomesFile), text)

@@ -39,49 +39,37 @@ func (m Measurement) blocks() (all [][]block) {
 	return all
 }
 
-// work returns how many runs a block has at most.
-func (b block) work() int { return b.runs * b.unit.trials() }
-
 // record is what a block has shown.
 type record struct {
-	Point *Measured `json:"point,omitempty"`
-	// Values are those of the measurements that are medians: see [runner.Aggregate.Values].
-	Values map[string][]int64 `json:"values,omitempty"`
-
-	Boundary *Located `json:"boundary,omitempty"`
+	Point    *Measured          `json:"point,omitempty"` // without measurements, which follow from the columns
+	Columns  map[string][]int64 `json:"columns,omitempty"`
+	Boundary *Located           `json:"boundary,omitempty"`
 }
 
 // measure makes the runs of a block. The error is [errStopped] if ctx ends before the last run.
 func (m Measurement) measure(ctx context.Context, b block) (record, error) {
 	if b.unit.boundary != nil {
-		l, err := m.findBoundary(ctx, b.unit)
+		l, err := b.unit.boundary.find(func(x float64) (Trial, error) { return m.try(ctx, b, x) })
 		return record{Boundary: &l}, err
 	}
 	e, err := runner.Prepare(m.Backend, b.unit.point.Scenario)
 	if err != nil {
 		return record{}, err
 	}
-	batch := runner.Batch{Experiment: e, First: b.first, Runs: b.runs, Each: func(runner.Result) { m.step(1) }}
-	tallies, err := runner.RunBatches(ctx, m.SideBySide, []runner.Batch{batch})
-	if err == nil && tallies[0].Interrupted {
+	t, err := runner.Batch{Experiment: e, First: b.first, Runs: b.runs, SideBySide: m.SideBySide}.Run(ctx)
+	if err == nil && t.Interrupted {
 		err = errStopped
 	}
-	point := measured(tallies[0], m.Sweep.Property)
-	return record{Point: &point, Values: tallies[0].Measured.Values()}, err
-}
-
-// measured converts the tally of a block.
-func measured(t runner.Tally, p checker.Property) Measured {
-	return Measured{
-		Scenario:     t.Scenario.Name,
-		Violated:     t.Seen[p][checker.Violated],
-		Held:         t.Seen[p][checker.Holds],
-		Undecided:    t.Seen[p][checker.Unknown],
-		Slipped:      t.Slipped,
-		Violations:   t.Violations[p],
-		Witness:      witness(t, p),
-		Measurements: t.Measured.All(),
-	}
+	p := m.Sweep.Property
+	return record{Columns: t.Measured.Columns(), Point: &Measured{
+		Scenario:   t.Scenario.Name,
+		Violated:   t.Seen[p][checker.Violated],
+		Held:       t.Seen[p][checker.Holds],
+		Undecided:  t.Seen[p][checker.Unknown],
+		Slipped:    t.Slipped,
+		Violations: t.Violations[p],
+		Witness:    witness(t, p),
+	}}, err
 }
 
 // outcome returns the outcome of a unit from the records of its blocks, in their order.
@@ -104,7 +92,7 @@ func (m Measurement) outcome(list []block, records []record) Outcome {
 		if all.Witness == nil {
 			all.Witness = p.Witness
 		}
-		measurements.Join(list[i].runs-p.Slipped, p.Measurements, r.Values)
+		measurements.Join(list[i].runs-p.Slipped, r.Columns)
 	}
 	all.Measurements = measurements.All()
 	o.Curve, o.At, o.Point = u.point.Curve, u.point.At, &all
@@ -115,6 +103,11 @@ func (m Measurement) outcome(list []block, records []record) Outcome {
 func (r record) check(b block) error {
 	if (r.Point == nil) != (b.unit.point == nil) || (r.Boundary == nil) != (b.unit.boundary == nil) {
 		return fmt.Errorf("%s: its record is of something else", b.unit.name())
+	}
+	for name, values := range r.Columns {
+		if r.Point == nil || len(values) != b.runs-r.Point.Slipped {
+			return fmt.Errorf("%s: its record has %d values of %s", b.unit.name(), len(values), name)
+		}
 	}
 	return nil
 }

@@ -3,15 +3,14 @@ package sweep
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Outcome is the result of one unit of a sweep: a point or a boundary. It is a line of the
@@ -35,27 +34,6 @@ type Outcome struct {
 // LastSeed returns the seed of the last run.
 func (o Outcome) LastSeed() uint64 { return o.First + uint64(o.Runs) - 1 }
 
-// validate returns an error for what no measurement writes.
-func (o Outcome) validate(h Head) error {
-	switch p := o.Point; {
-	case (p == nil) == (o.Boundary == nil):
-		return errors.New("want a point or a boundary")
-	case o.Runs != o.wanted(h):
-		return fmt.Errorf("%d runs, where %d were asked for", o.Runs, o.wanted(h))
-	case p != nil && (p.Violated < 0 || p.Held < 0 || p.Undecided < 0 || p.Violated+p.Held+p.Undecided > o.Runs):
-		return fmt.Errorf("%d violated, %d held and %d undecided in %s", p.Violated, p.Held, p.Undecided, textfmt.Count(o.Runs, "run"))
-	}
-	return nil
-}
-
-// wanted returns how many runs the outcome should have.
-func (o Outcome) wanted(h Head) int {
-	if o.Point == nil {
-		return h.Runs
-	}
-	return Runs(h.Runs, o.Point.Predicted)
-}
-
 // Measured is the result of the runs of a point.
 type Measured struct {
 	Scenario string `json:"scenario"` // its name
@@ -75,7 +53,7 @@ type Measured struct {
 	Predicted *float64 `json:"predicted,omitempty"`
 
 	// Measurements aggregates all runs: see [runner.Aggregate].
-	Measurements checker.Measurements `json:"measurements"`
+	Measurements checker.Measurements `json:"measurements,omitzero"`
 }
 
 // Witness is the first run that violated the property.
@@ -302,4 +280,22 @@ func (r Results) Save(dir string) error {
 // SaveSummary writes the summary.
 func SaveSummary(dir string, text []byte) error {
 	return files.WriteWhole(filepath.Join(dir, SummaryFile), text)
+}
+
+// Curve is the outcomes of one curve, in the order of their units.
+type Curve struct {
+	Name     string
+	Outcomes []Outcome
+}
+
+// Curves groups outcomes by their curves, in the order in which these begin.
+func Curves(all []Outcome) (list []Curve) {
+	for _, o := range all {
+		i := slices.IndexFunc(list, func(c Curve) bool { return c.Name == o.Curve })
+		if i < 0 {
+			i, list = len(list), append(list, Curve{Name: o.Curve})
+		}
+		list[i].Outcomes = append(list[i].Outcomes, o)
+	}
+	return list
 }

@@ -117,7 +117,8 @@ func Advise(ctx context.Context, q Question, o Options) (Advice, error) {
 
 // answer chooses and validates a setting, given all settings with their figures.
 func (m *model) answer(ctx context.Context, want Wanted, o Options, all []Weighed) (Advice, error) {
-	a := Advice{Front: paretoFront(longEnough(all)), WeighedSettings: len(all), Rejected: []Rejected{}, Basis: []Basis{}}
+	longEnough := slices.DeleteFunc(slices.Clone(all), func(w Weighed) bool { return w.Late > maxLate })
+	a := Advice{Front: paretoFront(longEnough), WeighedSettings: len(all), Rejected: []Rejected{}, Basis: []Basis{}}
 	ranked := want.ranked(all)
 	if len(ranked) == 0 {
 		a.Refusal = m.refusal(want, all)
@@ -243,14 +244,8 @@ func (w Wanted) ranked(all []Weighed) []Weighed {
 
 // preferred compares two settings that both meet the wishes.
 func preferred(a, b Setting) int {
-	extends := func(s Setting) int {
-		if s.ExtendEvery > 0 {
-			return 1
-		}
-		return 0
-	}
 	return cmp.Or(
-		cmp.Compare(extends(a), extends(b)),
+		cmp.Compare(min(a.ExtendEvery, 1), min(b.ExtendEvery, 1)), // those without first
 		cmp.Compare(a.TTL, b.TTL),
 		cmp.Compare(b.ExtendEvery, a.ExtendEvery),
 		cmp.Compare(b.RetryMax, a.RetryMax),
@@ -258,24 +253,14 @@ func preferred(a, b Setting) int {
 	)
 }
 
-// longEnough returns the settings whose leases seldom end before the hold.
-func longEnough(all []Weighed) (list []Weighed) {
-	for _, w := range all {
-		if w.Late <= maxLate {
-			list = append(list, w)
-		}
-	}
-	return list
-}
-
 // paretoFront returns the settings that no other setting dominates in risk, availability, p99,
 // requests and the time that a dead holder blocks. Of equal settings the first is kept.
 func paretoFront(all []Weighed) (list []Weighed) {
 	for i, a := range all {
-		beaten := slices.ContainsFunc(all[:i], func(b Weighed) bool { return atLeastAsGood(b.Figures, a.Figures) }) ||
-			slices.ContainsFunc(all[i+1:], func(b Weighed) bool {
-				return atLeastAsGood(b.Figures, a.Figures) && !atLeastAsGood(a.Figures, b.Figures)
-			})
+		beaten := false
+		for j, b := range all {
+			beaten = beaten || j != i && atLeastAsGood(b.Figures, a.Figures) && (j < i || !atLeastAsGood(a.Figures, b.Figures))
+		}
 		if !beaten {
 			list = append(list, a)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -251,14 +250,8 @@ func (d batch) run(ctx context.Context, n int, scenario func(rng) scenarios.Scen
 		all = append(all, meter.whole()...)
 		return r, err
 	}
-	tallies, err := runner.RunBatches(ctx, runtime.GOMAXPROCS(0), []runner.Batch{{
-		Experiment: first, First: d.seed, Runs: n, One: one,
-		Each: func(runner.Result) { d.step() },
-	}})
-	if err == nil {
-		err = ctx.Err()
-	}
-	return tallies[0], all, err
+	tally, err := runner.Batch{Experiment: first, First: d.seed, Runs: n, One: one, Each: func(runner.Result) { d.step() }}.Run(ctx)
+	return tally, all, cmp.Or(err, ctx.Err())
 }
 
 // waits are the times from when the lock was both wanted and free to the grants.

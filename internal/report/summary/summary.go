@@ -60,15 +60,9 @@ func Worst(known []runner.Tally) runner.Conclusion {
 	return worst
 }
 
-// Rated is properties with the same rate of violations.
-type Rated struct {
-	Codes []string
-	Rate  runner.Rate
-}
-
 // Rates lists the rates of the violated properties.
-func Rates(t runner.Tally) []Rated {
-	var list []Rated
+func Rates(t runner.Tally) []Share {
+	var list []Share
 next:
 	for _, p := range checker.Properties() {
 		rate := t.Rate(p)
@@ -81,7 +75,7 @@ next:
 				continue next
 			}
 		}
-		list = append(list, Rated{[]string{p.Code()}, rate})
+		list = append(list, Share{[]string{p.Code()}, rate})
 	}
 	return list
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
@@ -37,7 +38,7 @@ type Row struct {
 
 	Claims   []Claim   // one for each claimant
 	Verdicts []Verdict // one for each property
-	Shares   []Share
+	Shares   []summary.Share
 	Trend    *Trend // instead of shares; may be nil
 
 	Cells []document.Cell // of the further columns

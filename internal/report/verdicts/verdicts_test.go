@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/report/verdicts"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/testkit"
@@ -33,7 +34,7 @@ func matrix(rows ...verdicts.Row) verdicts.Matrix {
 func full(name string, first verdicts.Verdict) verdicts.Row {
 	return verdicts.Row{
 		Name: name, Link: "#row", Summary: "a summary", Claims: []verdicts.Claim{{Text: "safe", Source: "an article", URL: "https://example.org/"}, {}}, Verdicts: signs(first),
-		Shares: []verdicts.Share{{Rate: runner.Rate{K: 94, N: 100}}}, Cells: []document.Cell{{Text: "seed 1", Link: "#witness"}},
+		Shares: []summary.Share{{Rate: runner.Rate{K: 94, N: 100}}}, Cells: []document.Cell{{Text: "seed 1", Link: "#witness"}},
 	}
 }
 
@@ -47,9 +48,9 @@ func TestGoldenMatrix(t *testing.T) {
 	} {
 		rows = append(rows, full(fmt.Sprintf("row %d", i+1), v))
 	}
-	rows[1].Shares = []verdicts.Share{{Rate: runner.Rate{N: 100}}, {Codes: []string{"V1", "V2"}, Rate: runner.Rate{K: 2, N: 100}}}
+	rows[1].Shares = []summary.Share{{Rate: runner.Rate{N: 100}}, {Codes: []string{"V1", "V2"}, Rate: runner.Rate{K: 2, N: 100}}}
 	rows[2].Variant = true
-	rows[3].Trend = &verdicts.Trend{Text: "V1 ✗ up to 2", Link: "#s", Points: []verdicts.Point{{"1", runner.Rate{K: 3, N: 4}}, {"2", runner.Rate{K: 1, N: 4}}, {"3", runner.Rate{N: 4}}}}
+	rows[3].Trend = &verdicts.Trend{Text: "V1 ✗ up to 2", Link: "#s", Points: []verdicts.Point{{Value: "1", Share: summary.Share{Rate: runner.Rate{K: 3, N: 4}}}, {Value: "2", Share: summary.Share{Rate: runner.Rate{K: 1, N: 4}}}, {Value: "3", Share: summary.Share{Rate: runner.Rate{N: 4}}}}}
 	var all strings.Builder
 	for _, b := range []document.Textual{verdicts.Legend{}, verdicts.Strip(signs(verdicts.Verdict{Found: checker.Violated})), matrix(rows...)} {
 		html, err := b.HTML()

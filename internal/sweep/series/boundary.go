@@ -3,6 +3,7 @@ package series
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -58,10 +59,8 @@ func RestartBoundary() sweep.Sweep {
 	return s
 }
 
-// BoundaryFormula states the formula of all curves of [RestartBoundary].
-func BoundaryFormula(string) string {
-	return "(1 + ρr)((T − a)/(1 − ρc) − w − ℓ): TTL T, allowance a, one way w, latency ℓ of the next grant"
-}
+// boundaryFormula is the formula of all curves of [RestartBoundary].
+const boundaryFormula = "(1 + ρr)((T − a)/(1 − ρc) − w − ℓ): TTL T, allowance a, one way w, latency ℓ of the next grant"
 
 // rates are clock errors, in ppm.
 var rates = []int64{0, 10_000, 50_000, 100_000}
@@ -117,7 +116,7 @@ func (w worst) scenario(x float64) scenarios.Scenario {
 	delay := time.Duration(math.Round(x * float64(w.longest)))
 	crash := nemesis.When(1, env.StepBeforeSend, way+after)
 	asked := time.Duration(0) // when the lease was asked for, in true time
-	holder := scenarios.Client{Workload: "hold", Resource: "invoice-7", Work: exactly(2 * w.longest), Rounds: 1}
+	holder := client(nemesis.Range{}, 2*w.longest)
 	if w.longest > ttl {
 		crash.Step = nemesis.StepName(env.StepExtend.String())
 		asked = 2*way + onGround(extendAfter, -w.slow)
@@ -131,24 +130,13 @@ func (w worst) scenario(x float64) scenarios.Scenario {
 		Lock: lock(exactly(pause)),
 		Clients: []scenarios.Client{
 			holder,
-			{Workload: "hold", Resource: "invoice-7", Start: exactly(back), Work: exactly(1 * ms), Rounds: 1},
+			client(exactly(back), 1*ms),
 		},
-		Setting: nemesis.Setting{
-			Nodes: 5, Persistence: nemesis.Nothing,
-			Latency: nemesis.Distribution{Range: exactly(way)}, Horizon: hour,
-			Plan: nemesis.Plan{
-				cutOff(),
-				{Action: &nemesis.Crash{Node: 3, RestartDelay: delay}, Start: crash},
-			},
-		},
+		Setting: world(nemesis.Nothing, exactly(way), hour),
 	}
 	s.Lock.DriftFactor = w.factor
-	if w.slow > 0 {
-		s.Plan = append(s.Plan, nemesis.Fault{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Client: 1}, PPM: -w.slow}, Start: nemesis.At(0)})
-	}
-	if w.fast > 0 {
-		s.Plan = append(s.Plan, nemesis.Fault{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Node: 3}, PPM: w.fast}, Start: nemesis.At(0)})
-	}
+	s.Plan = slices.Concat(nemesis.Plan{cutOff(), {Action: &nemesis.Crash{Node: 3, RestartDelay: delay}, Start: crash}},
+		clockRate(nemesis.Machine{Client: 1}, -w.slow), clockRate(nemesis.Machine{Node: 3}, w.fast))
 	return s
 }
 

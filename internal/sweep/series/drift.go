@@ -96,10 +96,8 @@ func swept(name, summary string, over func(w wrong, add func(ppm, percent int64)
 	return s
 }
 
-// DriftFormula states the formula of all curves of [Drift] and [DriftEdge]: [Granted].
-func DriftFormula(string) string {
-	return "P(u + v < (T − a)/(1 − ρc) − (T − s)/(1 + ρn) − 2ℓ): TTL T, allowance a, holder's clock slow by ρc, nodes' fast by ρn or ahead by s, one way ℓ, u and v uniform up to 1 ms"
-}
+// driftFormula is the formula of all curves of [Drift] and [DriftEdge]: [Granted].
+const driftFormula = "P(u + v < (T − a)/(1 − ρc) − (T − s)/(1 + ρn) − 2ℓ): TTL T, allowance a, holder's clock slow by ρc, nodes' fast by ρn or ahead by s, one way ℓ, u and v uniform up to 1 ms"
 
 func (w wrong) needed(ppm int64) float64 {
 	return NeededAllowance(ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm))) + NeededForStep(w.by(ppm).Seconds()/ttl.Seconds())
@@ -125,43 +123,37 @@ func (w wrong) scenario(ppm, percent int64) scenarios.Scenario {
 	starts := time.Duration(float64(grain) / (1 + fast) * (1 - slow)) // on the holder's clock
 	expires := way + time.Duration(float64(ttl-w.by(ppm))/(1+fast))
 	asks := expires - way - 2*driftStep
+	redlock, setting := lock(exactly(driftRetry)), world(nemesis.Nothing, exactly(way), 5*ttl)
+	redlock.DriftFactor, setting.Plan = float64(percent)/100, w.plan(ppm)
 	return scenarios.Scenario{
 		Name:    fmt.Sprintf("%s-%d-%d", w.id, ppm, percent),
 		Summary: fmt.Sprintf("%s, by %v of the TTL, and the drift factor is %v", w.name, ofPPM(ppm), ofPPM(10_000*percent)),
-		Lock: scenarios.Lock{
-			Kind: "redlock", TTL: ttl, DriftFactor: float64(percent) / 100,
-			NodeTimeout: 50 * ms, Linger: 200 * ms, Retry: nemesis.Range{Min: driftRetry, Max: driftRetry},
-		},
+		Lock:    redlock,
 		Clients: []scenarios.Client{
-			client(nemesis.Range{Max: starts - 1}, 2*ttl),
-			client(nemesis.Range{Min: asks, Max: asks + driftStep - 1}, 1*ms),
+			client(between(0, starts-1), 2*ttl),
+			client(between(asks, asks+driftStep-1), 1*ms),
 		},
-		Setting: nemesis.Setting{
-			Nodes: nodes, Persistence: nemesis.Nothing,
-			Latency: nemesis.Distribution{Range: nemesis.Range{Min: way, Max: way}}, Horizon: 5 * ttl,
-			Plan: w.plan(ppm),
-		},
+		Setting: setting,
 	}
-}
-
-func client(start nemesis.Range, work time.Duration) scenarios.Client {
-	return scenarios.Client{Workload: "hold", Resource: "invoice-7", Start: start, Work: nemesis.Range{Min: work, Max: work}, Rounds: 1}
 }
 
 // plan returns the clock faults.
 func (w wrong) plan(ppm int64) (plan nemesis.Plan) {
-	runs := func(m nemesis.Machine, ppm int64) {
-		if ppm != 0 {
-			plan = append(plan, nemesis.Fault{Action: &nemesis.ClockRate{Machine: m, PPM: ppm}, Start: nemesis.At(0)})
-		}
-	}
-	runs(nemesis.Machine{Client: 1}, -w.slow(ppm))
+	plan = clockRate(nemesis.Machine{Client: 1}, -w.slow(ppm))
 	for n := 1; n <= nodes; n++ {
 		m := nemesis.Machine{Node: n}
-		runs(m, w.fast(ppm))
+		plan = append(plan, clockRate(m, w.fast(ppm))...)
 		if by := w.by(ppm); by != 0 {
 			plan = append(plan, nemesis.Fault{Action: &nemesis.ClockJump{Machine: m, By: by}, Start: nemesis.At(ttl / 2)})
 		}
 	}
 	return plan
+}
+
+// clockRate makes a clock wrong by some ppm from the start on, unless they are 0.
+func clockRate(m nemesis.Machine, ppm int64) nemesis.Plan {
+	if ppm == 0 {
+		return nil
+	}
+	return nemesis.Plan{{Action: &nemesis.ClockRate{Machine: m, PPM: ppm}, Start: nemesis.At(0)}}
 }

@@ -78,15 +78,13 @@ func (f fixture) point(away time.Duration) sweep.Point {
 		Summary: fmt.Sprintf("%s: back after %v, at a fixed time of the lease of %v", f.name, away, ttl),
 		Lock:    lock(between(5*ms, 15*ms)),
 		Clients: []scenarios.Client{
-			{Workload: "hold", Resource: "invoice-7", Work: exactly(2 * ttl), Rounds: 1, ExtendEvery: f.every},
-			{Workload: "hold", Resource: "invoice-7", Start: exactly(150 * ms), Work: exactly(30 * ms), Rounds: 1},
+			client(nemesis.Range{}, 2*ttl),
+			client(exactly(150*ms), 30*ms),
 		},
-		Setting: nemesis.Setting{
-			Nodes: 5, Persistence: f.kept,
-			Latency: nemesis.Distribution{Range: between(200*us, 1*ms)}, Horizon: hour,
-		},
+		Setting:    world(f.kept, between(200*us, 1*ms), hour),
 		SlipMargin: slipMargin,
 	}
+	s.Clients[0].ExtendEvery = f.every
 	if f.bare {
 		s.Plan = append(s.Plan, cutOff())
 	}
@@ -106,10 +104,8 @@ func (f fixture) point(away time.Duration) sweep.Point {
 	}
 }
 
-// ReferenceFormula states the formula of all curves of [RestartDelayReference].
-func ReferenceFormula(string) string {
-	return "1 if the delay is shorter than what is left of the lease, and enough votes are lost; else 0"
-}
+// referenceFormula is the formula of all curves of [RestartDelayReference].
+const referenceFormula = "1 if the delay is shorter than what is left of the lease, and enough votes are lost; else 0"
 
 func (f fixture) loss(node int) nemesis.Action {
 	if f.power {

@@ -58,13 +58,10 @@ func (p pair) scenario(name, summary string) scenarios.Scenario {
 		Summary: summary,
 		Lock:    lock(exactly(pause)),
 		Clients: []scenarios.Client{
-			{Workload: "hold", Resource: "invoice-7", Start: between(crashAt-p.age.Max, crashAt-p.age.Min), Work: exactly(2 * ttl), Rounds: 1},
-			{Workload: "hold", Resource: "invoice-7", Start: between(returns, returns+step-1), Work: exactly(1 * ms), Rounds: 1},
+			client(between(crashAt-p.age.Max, crashAt-p.age.Min), 2*ttl),
+			client(between(returns, returns+step-1), 1*ms),
 		},
-		Setting: nemesis.Setting{
-			Nodes: 5, Persistence: p.kept,
-			Latency: nemesis.Distribution{Range: exactly(way)}, Horizon: hour,
-		},
+		Setting: world(p.kept, exactly(way), hour),
 	}
 	if p.every > 0 {
 		s.Clients[0].ExtendEvery = p.every - 2*way // the extension itself takes a round trip
@@ -93,6 +90,16 @@ func cutOff() nemesis.Fault {
 		Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{4, 5}}},
 		Start:  nemesis.At(0),
 	}
+}
+
+// client is granted the lock once, and holds it for the time of its work.
+func client(start nemesis.Range, work time.Duration) scenarios.Client {
+	return scenarios.Client{Workload: "hold", Resource: "invoice-7", Start: start, Work: exactly(work), Rounds: 1}
+}
+
+// world has the nodes, and messages that take so long one way.
+func world(kept nemesis.Persistence, way nemesis.Range, horizon time.Duration) nemesis.Setting {
+	return nemesis.Setting{Nodes: nodes, Persistence: kept, Latency: nemesis.Distribution{Range: way}, Horizon: horizon}
 }
 
 func between(lo, hi time.Duration) nemesis.Range { return nemesis.Range{Min: lo, Max: hi} }
@@ -252,8 +259,8 @@ func unsynced(nodes, needed int) formula {
 	}
 }
 
-// DelayFormula states the formula of a curve of [RestartDelay]; "" if it has none.
-func DelayFormula(name string) string {
+// delayFormula states the formula of a curve of [RestartDelay]; "" if it has none.
+func delayFormula(name string) string {
 	for _, c := range curves() {
 		if c.name == name {
 			return c.predicted.words
@@ -325,10 +332,7 @@ func contended(k int, away time.Duration) scenarios.Scenario {
 		Name:    fmt.Sprintf("restart-delay-price-%d-%d", k, away/ms),
 		Summary: fmt.Sprintf("three clients in steady contention; %d of five nodes crash and are back after %v", k, away),
 		Lock:    lock(between(5*ms, 20*ms)),
-		Setting: nemesis.Setting{
-			Nodes: 5, Persistence: nemesis.Nothing,
-			Latency: nemesis.Distribution{Range: between(200*us, 1*ms)}, Horizon: 4 * ttl,
-		},
+		Setting: world(nemesis.Nothing, between(200*us, 1*ms), 4*ttl),
 	}
 	for range 3 {
 		s.Clients = append(s.Clients, scenarios.Client{
