@@ -2,6 +2,8 @@ package shard
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,7 +83,7 @@ func (l *Log) open() (err error) {
 	whole := 0 // bytes to keep
 	if !bytes.HasPrefix(first, text) {
 		was, err := read(text)
-		if err != nil && was.whole == 0 {
+		if errors.Is(err, errChanged) || err != nil && was.whole == 0 {
 			return fmt.Errorf("%s: %w", l.path, err)
 		}
 		if err := l.head.same(was.head); err != nil {
@@ -198,7 +200,7 @@ func (l *Log) Finish() error {
 		text = append(text, recordLine(unit, l.records[unit])...)
 	}
 	l.finished = true
-	return files.WriteWhole(l.path, fmt.Appendf(text, "{\"end\":%d}\n", len(l.records)))
+	return files.WriteWhole(l.path, fmt.Appendf(text, "{\"end\":%d,\"seal\":%q}\n", len(l.records), sealOf(text)))
 }
 
 // Close closes the file, and unlocks it.
@@ -213,6 +215,14 @@ func (l *Log) Close() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+var errChanged = errors.New("the lines before it were changed since the file was finished")
+
+// sealOf returns the hash by which a finished file is known to be whole and as it was written.
+func sealOf(lines []byte) string {
+	sum := sha256.Sum256(lines)
+	return hex.EncodeToString(sum[:])
 }
 
 func recordLine(unit int, record json.RawMessage) []byte {
@@ -316,7 +326,7 @@ func read(text []byte) (c contents, err error) {
 			return c, fmt.Errorf("line %d is cut off", number)
 		}
 		if number > 1 {
-			if err := c.add(line); err != nil {
+			if err := c.add(line, text[:c.whole]); err != nil {
 				return c, fmt.Errorf("line %d: %w", number, err)
 			}
 		}
@@ -325,12 +335,13 @@ func read(text []byte) (c contents, err error) {
 	return c, nil
 }
 
-// add adds a line with a record, or the last one.
-func (c *contents) add(line []byte) error {
+// add adds a line with a record, or the last one, which seals those before it.
+func (c *contents) add(line, before []byte) error {
 	var l struct {
 		Unit   int             `json:"unit"`
 		Record json.RawMessage `json:"record"`
 		End    *int            `json:"end"`
+		Seal   string          `json:"seal"`
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
 		return err
@@ -341,6 +352,8 @@ func (c *contents) add(line []byte) error {
 		return errors.New("it comes after the end")
 	case l.End != nil && *l.End != len(c.records):
 		return fmt.Errorf("it ends after %s, and has %d", textfmt.Count(*l.End, "record"), len(c.records))
+	case l.End != nil && l.Seal != sealOf(before):
+		return errChanged
 	case l.End != nil:
 		c.finished = true
 		return nil

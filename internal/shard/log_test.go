@@ -81,6 +81,21 @@ func TestContinue(t *testing.T) {
 	}
 }
 
+// A finished shard whose records were changed is neither continued nor joined.
+func TestSeal(t *testing.T) {
+	dir := t.TempDir()
+	path := made(t, dir, work(1), shard.Whole, 0, 1)
+	changed := strings.Replace(read(t, path), `"unit":1`, `"unit":2`, 1)
+	write(t, path, changed)
+	const want = "line 4: the lines before it were changed since the file was finished"
+	if _, err := shard.Open(dir, work(1), shard.Whole); err == nil || !strings.Contains(err.Error(), want) || read(t, path) != changed {
+		t.Error(err)
+	}
+	if _, err := shard.Join([]string{path}, work(1)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Error(err)
+	}
+}
+
 // Only one process writes to a file, and only for the work that it is of.
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
