@@ -237,8 +237,8 @@ func TestLockThatNeverGrants(t *testing.T) {
 // undecided and says so.
 func TestStormThatJudgesNothing(t *testing.T) {
 	for name, want := range map[string]string{
-		"cut off for good": `=== ATTR\s+TestInner/cut-off locktest\.reason .*nobody`,
-		"no fences":        `=== ATTR\s+TestInner/calm locktest\.reason no run could violate what is promised`,
+		"cut off for good": `=== ATTR\s+TestInner/cut-off locktest {.*"reason":"[^"]*nobody`,
+		"no fences":        `=== ATTR\s+TestInner/calm locktest {.*"reason":"no run could violate what is promised`,
 	} {
 		text, passed := output(t, name, true)
 		wantMatches(t, text, want, `undecided, which is not a pass: `, `--- SKIP: TestInner/`, `; undecided: c`)
