@@ -1,8 +1,9 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -29,7 +30,7 @@ const Cleanup Property = "cleanup"
 // watch of one began anew in between. If it cannot be said either way, the verdict is unknown.
 //
 // The same is judged of a lock's entries in a store. There everything is excused that was in the
-// client's way to the store meanwhile: see [state.undisturbed]. A client that waits for an entry
+// client's way to the store meanwhile: see [timeline.Timeline.Undisturbed]. A client that waits for an entry
 // which may still come looks at longer and longer intervals, so the bound of one that came is longer
 // by the time that its request took. An entry that a new leader brought
 // back is nobody's. If a watch reports the entries, a client is also excused while the store does not
@@ -37,21 +38,21 @@ const Cleanup Property = "cleanup"
 // machine that is too busy.
 type cleanup struct {
 	header   history.Header
-	state    *state
-	faultLog *faultLog
+	timeline *timeline.Timeline
+	faults   *timeline.Faults
 
-	excuses   []excuse   // of this instant
-	over      []*hold    // tries refused and holds released in this instant
-	late      []leftover // keys that were set in this instant for a token that was given up before
+	excuses   []excuse         // of this instant
+	over      []*timeline.Hold // tries refused and holds released in this instant
+	late      []leftover       // keys that were set in this instant for a token that was given up before
 	leftovers []leftover
 	due       history.Time // of the earliest leftover
 
 	askers map[asker]int // places in latest
 	latest []carriedOut  // the latest requests by which keys were set
 
-	unconfirmed []givenUpToken           // if a watch reports the keys
-	unanswered  map[*client]history.Time // when a real store last did not answer a client
-	silent      map[int]history.Time     // by node: when it, or the store (0), last answered its watch late
+	unconfirmed []givenUpToken                    // if a watch reports the keys
+	unanswered  map[*timeline.Client]history.Time // when a real store last did not answer a client
+	silent      map[int]history.Time              // by node: when it, or the store (0), last answered its watch late
 
 	given     int // up
 	confirmed int // of these, if a watch reports the keys
@@ -63,16 +64,16 @@ type cleanup struct {
 // givenUpToken is a token that was given up, at a time up to which the changes of some nodes are not
 // recorded yet.
 type givenUpToken struct {
-	client *client
+	client *timeline.Client
 	at     history.Time
-	nodes  nodes // whose changes are not recorded yet
-	clean  nodes // whose changes are
-	blind  bool  // those of some will never be
+	nodes  timeline.Nodes // whose changes are not recorded yet
+	clean  timeline.Nodes // whose changes are
+	blind  bool           // those of some will never be
 }
 
 // leftover is a key that has to be deleted soon.
 type leftover struct {
-	client   *client
+	client   *timeline.Client
 	node     int // 0: the store
 	resource string
 	token    string
@@ -92,22 +93,19 @@ type leftover struct {
 // a machine that is too busy each may take as long as the bound; but then so do the looks.
 const requiredLooks = 10
 
-// forever is after every instant of a history.
-const forever history.Time = math.MaxInt64
-
-func newCleanup(h history.Header, l *state, n *faultLog) propertyChecker {
-	return &cleanup{header: h, state: l, faultLog: n, due: forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
+func newCleanup(l *timeline.Timeline, _ *shared) propertyChecker {
+	return &cleanup{header: l.Header, timeline: l, faults: &l.Faults, due: timeline.Forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
 }
 
 // wants nothing if the history has no keys, or no bound for them.
-func (c *cleanup) wants() kinds {
+func (c *cleanup) Wants() timeline.Kinds {
 	if c.header.Bounds.Cleanup == 0 || !c.header.Entries && (!c.header.Keys || c.header.Keepers < 0) {
 		return 0
 	}
-	return kindSet(history.EntrySet, history.EntryDeleted, history.EntryGone, history.EntriesSeen, history.Leader) | kindSet(history.Refused, history.Released, history.KeySet, history.KeyExtended, history.KeyGone, history.NodeDown, history.LinkDown, history.Pause, history.Resume, history.Kill)
+	return timeline.KindSet(history.EntrySet, history.EntryDeleted, history.EntryGone, history.EntriesSeen, history.Leader) | timeline.KindSet(history.Refused, history.Released, history.KeySet, history.KeyExtended, history.KeyGone, history.NodeDown, history.LinkDown, history.Pause, history.Resume, history.Kill)
 }
 
-func (c *cleanup) observe(f *fact) {
+func (c *cleanup) Observe(f *timeline.Fact) {
 	if f.Time > c.due {
 		c.expire(f.Time)
 	}
@@ -115,14 +113,14 @@ func (c *cleanup) observe(f *fact) {
 	case history.Refused, history.Released:
 		if c.header.Entries && c.header.Watched && strings.HasPrefix(f.Reason, history.NoAnswer) {
 			if c.unanswered == nil {
-				c.unanswered = map[*client]history.Time{}
+				c.unanswered = map[*timeline.Client]history.Time{}
 			}
-			c.unanswered[f.client] = f.Time
-			c.excuses = append(c.excuses, excuse{f.Kind, 0, f.client, f.Time})
+			c.unanswered[f.Actor] = f.Time
+			c.excuses = append(c.excuses, excuse{f.Kind, 0, f.Actor, f.Time})
 		}
-		if f.hold != nil {
+		if f.Hold != nil {
 			c.given++
-			c.over = append(c.over, f.hold)
+			c.over = append(c.over, f.Hold)
 		}
 	case history.KeySet:
 		c.keySet(f)
@@ -146,13 +144,13 @@ func (c *cleanup) observe(f *fact) {
 		c.confirm(f)
 		c.expire(f.Time)
 	case history.Leader, history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume:
-		c.excuses = append(c.excuses, excuse{f.Kind, f.Node, f.client, f.Time})
+		c.excuses = append(c.excuses, excuse{f.Kind, f.Node, f.Actor, f.Time})
 	}
 }
 
 // gone notes that a node, or the store, no longer keeps a key. Tokens in a store are unique: its
 // own events need not name the resource.
-func (c *cleanup) gone(f *fact, node int) {
+func (c *cleanup) gone(f *timeline.Fact, node int) {
 	if len(c.leftovers)+len(c.late) == 0 {
 		return
 	}
@@ -168,12 +166,12 @@ func (c *cleanup) gone(f *fact, node int) {
 			}
 		}
 	}
-	c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
+	c.leftovers, c.late = timeline.Without(c.leftovers, gone), timeline.Without(c.late, gone)
 }
 
 // answered excuses the keys on a node, or the entries in the store, that has answered its watch late: it
 // has answered its clients no sooner, so nobody can blame them for a key that it kept meanwhile.
-func (c *cleanup) answered(f *fact) {
+func (c *cleanup) answered(f *timeline.Fact) {
 	if c.prompt(f) {
 		return
 	}
@@ -182,19 +180,19 @@ func (c *cleanup) answered(f *fact) {
 	}
 	c.silent[f.Node] = f.Time
 	for i := range c.leftovers {
-		if l := &c.leftovers[i]; l.node == f.Node && f.waited <= l.due {
+		if l := &c.leftovers[i]; l.node == f.Node && f.WaitedSince <= l.due {
 			l.silent = true
 		}
 	}
 }
 
 // prompt reports whether a node, or the store, has answered its watch as promptly as a client needs it to.
-func (c *cleanup) prompt(f *fact) bool {
-	return f.silence() <= c.header.Bounds.Cleanup/requiredLooks
+func (c *cleanup) prompt(f *timeline.Fact) bool {
+	return f.Silence() <= c.header.Bounds.Cleanup/requiredLooks
 }
 
 // looked notes that a watch has seen a node, or the store, since keys were left there.
-func (c *cleanup) looked(f *fact) {
+func (c *cleanup) looked(f *timeline.Fact) {
 	for i := range c.leftovers {
 		switch l := &c.leftovers[i]; {
 		case l.node != f.Node || f.Sent < l.since:
@@ -207,17 +205,17 @@ func (c *cleanup) looked(f *fact) {
 }
 
 // confirm notes up to when the changes of a node's keys are recorded.
-func (c *cleanup) confirm(f *fact) {
+func (c *cleanup) confirm(f *timeline.Fact) {
 	if f.Node == 0 {
 		return
 	}
-	c.unconfirmed = without(c.unconfirmed, func(g *givenUpToken) bool {
+	c.unconfirmed = timeline.Without(c.unconfirmed, func(g *givenUpToken) bool {
 		switch {
-		case !g.nodes.has(f.Node):
+		case !g.nodes.Has(f.Node):
 		case f.Since > g.at:
-			g.nodes, g.blind = g.nodes.without(f.Node), true
+			g.nodes, g.blind = g.nodes.Without(f.Node), true
 		case f.Sent > g.at:
-			g.nodes, g.clean = g.nodes.without(f.Node), g.clean.with(f.Node)
+			g.nodes, g.clean = g.nodes.Without(f.Node), g.clean.With(f.Node)
 		}
 		if g.nodes != 0 {
 			return false
@@ -230,7 +228,7 @@ func (c *cleanup) confirm(f *fact) {
 }
 
 // excuseNodes leaves nodes out of what has to be confirmed for a client, or for all.
-func (c *cleanup) excuseNodes(who *client, excused nodes) {
+func (c *cleanup) excuseNodes(who *timeline.Client, excused timeline.Nodes) {
 	for i := range c.unconfirmed {
 		if g := &c.unconfirmed[i]; who == nil || g.client == who {
 			g.nodes &^= excused
@@ -243,25 +241,25 @@ func (c *cleanup) excuseNodes(who *client, excused nodes) {
 type excuse struct {
 	kind   history.Kind
 	node   int
-	client *client
+	client *timeline.Client
 	at     history.Time
 }
 
 func (c *cleanup) excuse(e excuse) {
 	switch e.kind {
 	case history.NodeDown:
-		c.excuseNodes(nil, node(e.node))
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == e.node || l.node == 0 })
+		c.excuseNodes(nil, timeline.Node(e.node))
+		c.leftovers = timeline.Without(c.leftovers, func(l *leftover) bool { return l.node == e.node || l.node == 0 })
 	case history.LinkDown:
-		c.excuseNodes(e.client, node(e.node))
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return (l.node == e.node || l.node == 0) && l.client == e.client })
+		c.excuseNodes(e.client, timeline.Node(e.node))
+		c.leftovers = timeline.Without(c.leftovers, func(l *leftover) bool { return (l.node == e.node || l.node == 0) && l.client == e.client })
 	case history.Leader:
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == 0 })
+		c.leftovers = timeline.Without(c.leftovers, func(l *leftover) bool { return l.node == 0 })
 	case history.Refused, history.Released:
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.client == e.client })
+		c.leftovers = timeline.Without(c.leftovers, func(l *leftover) bool { return l.client == e.client })
 	case history.Kill:
 		c.forgive(e.client)
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.client == e.client })
+		c.leftovers = timeline.Without(c.leftovers, func(l *leftover) bool { return l.client == e.client })
 	default:
 		c.forgive(e.client)
 		c.adjourn(e.client, e.at)
@@ -269,19 +267,19 @@ func (c *cleanup) excuse(e excuse) {
 }
 
 // forgive leaves the client's tokens out of what has to be confirmed.
-func (c *cleanup) forgive(who *client) {
-	c.unconfirmed = without(c.unconfirmed, func(g *givenUpToken) bool { return g.client == who })
+func (c *cleanup) forgive(who *timeline.Client) {
+	c.unconfirmed = timeline.Without(c.unconfirmed, func(g *givenUpToken) bool { return g.client == who })
 }
 
 // keySet notes a key that is set for a token which was given up, as far as is known before
 // the end of the instant. A key that no client set came back with its node.
-func (c *cleanup) keySet(f *fact) {
+func (c *cleanup) keySet(f *timeline.Fact) {
 	if f.Client == 0 {
 		return
 	}
 	twice := c.setTwice(f)
-	if givenUp(f.about, f.Token, f.Time) {
-		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent, late: true, endless: f.Detail == history.NoExpiry, twice: twice})
+	if givenUp(f.Locked, f.Token, f.Time) {
+		c.late = append(c.late, leftover{client: f.Actor, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent, late: true, endless: f.Detail == history.NoExpiry, twice: twice})
 	}
 }
 
@@ -296,11 +294,11 @@ type carriedOut struct {
 
 // setTwice reports whether the node has set the key by the same request before. It remembers this
 // request.
-func (c *cleanup) setTwice(f *fact) bool {
+func (c *cleanup) setTwice(f *timeline.Fact) bool {
 	if f.Kind == history.EntrySet {
 		return false // a store has one entry of a token
 	}
-	who := asker{f.Client, f.Node, f.about.number}
+	who := asker{f.Client, f.Node, f.Locked.Number}
 	i, known := c.askers[who]
 	if !known {
 		i = len(c.latest)
@@ -312,44 +310,44 @@ func (c *cleanup) setTwice(f *fact) bool {
 	return again
 }
 
-func (*cleanup) settles() kinds {
-	return kindSet(history.Refused, history.Released, history.KeySet, history.EntrySet, history.Leader,
+func (*cleanup) Settles() timeline.Kinds {
+	return timeline.KindSet(history.Refused, history.Released, history.KeySet, history.EntrySet, history.Leader,
 		history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume)
 }
 
 // givenUp reports whether the token was given up before this instant, or belongs to no try.
-func givenUp(r *resource, token string, now history.Time) bool {
-	h := r.find(token)
-	return h == nil || h.over && h.ended < now
+func givenUp(r *timeline.Resource, token string, now history.Time) bool {
+	h := r.Find(token)
+	return h == nil || h.Over && h.EndedAt < now
 }
 
 // settle notes the keys that were left behind in the instant.
-func (c *cleanup) settle() {
+func (c *cleanup) Settle() {
 	for _, e := range c.excuses {
 		c.excuse(e)
 	}
 	for _, h := range c.over {
-		if h.keys.set == 0 && !h.keys.entry.there {
+		if h.Keys.Set == 0 && !h.Keys.Entry.There {
 			c.clean++
 		}
-		asked := h.ended // when the nodes were asked to delete
-		if h.letGo {
-			asked = h.release.at
+		asked := h.EndedAt // when the nodes were asked to delete
+		if h.ReleaseCalled {
+			asked = h.Release.At
 		}
 		if c.watchesKeys() {
 			c.await(h, asked)
 		}
-		if h.keys.entry.there {
-			c.leave(leftover{client: h.client, resource: h.resource.name, token: h.token, asked: asked, since: h.ended})
+		if h.Keys.Entry.There {
+			c.leave(leftover{client: h.Client, resource: h.Resource.Name, token: h.Token, asked: asked, since: h.EndedAt})
 		}
-		for rest := h.keys.set; rest != 0; {
-			n := rest.first()
-			rest = rest.without(n)
-			c.leave(leftover{client: h.client, node: n, resource: h.resource.name, token: h.token, endless: h.keys.endless.has(n), asked: asked, since: h.ended})
+		for rest := h.Keys.Set; rest != 0; {
+			n := rest.First()
+			rest = rest.Without(n)
+			c.leave(leftover{client: h.Client, node: n, resource: h.Resource.Name, token: h.Token, endless: h.Keys.Endless.Has(n), asked: asked, since: h.EndedAt})
 		}
 	}
 	for _, l := range c.late {
-		if givenUp(c.state.resource(l.resource), l.token, l.since) {
+		if givenUp(c.timeline.Resource(l.resource), l.token, l.since) {
 			c.leave(l)
 		}
 	}
@@ -360,56 +358,50 @@ func (c *cleanup) settle() {
 func (c *cleanup) watchesKeys() bool { return c.header.Watched && !c.header.Entries }
 
 // await notes the nodes of which a watch has to confirm that they do not keep the token.
-func (c *cleanup) await(h *hold, asked history.Time) {
-	g := givenUpToken{client: h.client, at: h.ended}
-	for rest := electorateOf(c.header).voters(); rest != 0; {
-		n := rest.first()
-		rest = rest.without(n)
-		if !c.excused(h.client, n, asked) {
-			g.nodes = g.nodes.with(n)
+func (c *cleanup) await(h *timeline.Hold, asked history.Time) {
+	g := givenUpToken{client: h.Client, at: h.EndedAt}
+	for rest := timeline.ElectorateOf(c.header).Nodes(); rest != 0; {
+		n := rest.First()
+		rest = rest.Without(n)
+		if !c.excused(h.Client, n, asked) {
+			g.nodes = g.nodes.With(n)
 		}
 	}
-	if g.nodes != 0 && !h.client.paused {
+	if g.nodes != 0 && !h.Client.Paused {
 		c.unconfirmed = append(c.unconfirmed, g)
 	}
 }
 
 // excused reports whether a client may leave a key on a node that it asked for the deletion then.
-func (c *cleanup) excused(who *client, node int, asked history.Time) bool {
-	return who.dead || who.cut.has(node) || c.state.down.has(node) ||
-		since(who.mended, node, asked) || since(c.state.started, node, asked)
+func (c *cleanup) excused(who *timeline.Client, node int, asked history.Time) bool {
+	return who.Dead || who.Unlinked.Has(node) || c.timeline.Down.Has(node) ||
+		timeline.HappenedSince(who.Relinked, node, asked) || timeline.HappenedSince(c.timeline.Started, node, asked)
 }
 
 func (c *cleanup) leave(l leftover) {
 	if at, ever := c.unanswered[l.client]; ever && at >= l.asked {
 		return
 	}
-	if l.node == 0 && !c.state.undisturbed(l.client, l.asked) || c.excused(l.client, l.node, l.asked) {
+	if l.node == 0 && !c.timeline.Undisturbed(l.client, l.asked) || c.excused(l.client, l.node, l.asked) {
 		return
 	}
-	l.due, l.silent = l.since.Add(c.header.Bounds.Cleanup), since(c.silent, l.node, l.asked)
+	l.due, l.silent = l.since.Add(c.header.Bounds.Cleanup), timeline.HappenedSince(c.silent, l.node, l.asked)
 	if l.late && l.node == 0 {
 		l.due += l.since - l.asked
 	}
-	if l.client.paused {
-		l.due = forever
+	if l.client.Paused {
+		l.due = timeline.Forever
 	}
 	c.leftovers = append(c.leftovers, l)
 	c.due = min(c.due, l.due)
 }
 
-// since reports whether something has happened to the node since an instant.
-func since(last map[int]history.Time, node int, then history.Time) bool {
-	at, ever := last[node]
-	return ever && at >= then
-}
-
 // adjourn restarts the client's bounds when it resumes.
-func (c *cleanup) adjourn(who *client, now history.Time) {
+func (c *cleanup) adjourn(who *timeline.Client, now history.Time) {
 	for i := range c.leftovers {
 		if l := &c.leftovers[i]; l.client == who {
-			l.due = forever
-			if !who.paused {
+			l.due = timeline.Forever
+			if !who.Paused {
 				l.due = now.Add(c.header.Bounds.Cleanup)
 			}
 			c.due = min(c.due, l.due)
@@ -421,11 +413,11 @@ func (c *cleanup) adjourn(who *client, now history.Time) {
 // no more is known than what was seen.
 func (c *cleanup) expire(now history.Time) {
 	kept := c.leftovers[:0]
-	c.due = forever
+	c.due = timeline.Forever
 	for _, l := range c.leftovers {
 		late := l.due < now
 		if c.header.Watched {
-			late = l.due < c.state.seenOf(l.node) && l.looks >= requiredLooks
+			late = l.due < c.timeline.SeenUpTo(l.node) && l.looks >= requiredLooks
 		}
 		switch {
 		case late && l.silent:
@@ -443,7 +435,7 @@ func (c *cleanup) expire(now history.Time) {
 
 func (c *cleanup) violate(l leftover) {
 	c.breaches.add(func() Finding {
-		key := Event{Role: RoleLoss, Client: l.client.number, Nodes: oneNode(l.node), Resource: l.resource, Token: l.token}
+		key := Event{Role: RoleLoss, Client: l.client.Number, Nodes: oneNode(l.node), Resource: l.resource, Token: l.token}
 		causes := unbroken(Event{Role: RoleLoss, Text: "the lock itself did not delete the key"})
 		if l.endless {
 			causes[0].Evidence = append(causes[0].Evidence, key.say("client %d's key on node %d (token %s) never got an expiry", key.Client, l.node, short(l.token)))
@@ -462,7 +454,7 @@ func (c *cleanup) violate(l leftover) {
 			Events: []Event{key.say("%s still kept the %s of %s at %s, %v after client %d had given it up, though %s all that time",
 				where, what, lockOf(l.resource, l.token), at(l.due), l.due.Sub(l.since), key.Client, reached)},
 			Causes: causes,
-			Where:  &Place{Resource: l.resource, Client: l.client.number, From: l.since, To: l.due},
+			Where:  &Place{Resource: l.resource, Client: l.client.Number, From: l.since, To: l.due},
 		}
 	})
 }
@@ -519,17 +511,5 @@ func (c *cleanup) doubtful(end history.Time) bool {
 	if c.watchesKeys() {
 		return c.doubts > 0 || c.confirmed == 0
 	}
-	return c.doubts > 0 || c.state.seenOf(0) == 0
-}
-
-// without removes the elements of a list for which so is true, in order.
-func without[T any](list []T, so func(*T) bool) []T {
-	kept := list[:0]
-	for i := range list {
-		if !so(&list[i]) {
-			kept = append(kept, list[i])
-		}
-	}
-	clear(list[len(kept):])
-	return kept
+	return c.doubts > 0 || c.timeline.SeenUpTo(0) == 0
 }

@@ -69,27 +69,6 @@ func TestUntilEndsAHoldAsItsLapseDoes(t *testing.T) {
 	}
 }
 
-// Law: a checker of a history without lapses forgets the deadlines of holds that are over.
-func TestDeadlinesOfThePastAreForgotten(t *testing.T) {
-	c := checker.New(history.Header{Nodes: 1, Clients: 1, UntilClock: history.FileClock}, checker.Lease)
-	const far = 1 << 40
-	for i := range history.Time(10_000) {
-		for j, e := range []history.Event{
-			{Kind: history.Acquire}, {Kind: history.Granted, Until: far + int64(i)},
-			{Kind: history.Release}, {Kind: history.Released, Outcome: history.OK},
-		} {
-			e.Time, e.Client, e.Resource, e.Token = 4*i+history.Time(j), 1, "r", fmt.Sprint(i)
-			c.Record(&e)
-		}
-	}
-	if n := c.Deadlines(); n > 16 {
-		t.Errorf("%d deadlines are remembered, want at most 16", n)
-	}
-	if f := c.Finish().Finding(checker.Lease); f.Verdict != checker.Unknown || f.Undecided == "" { // it has no end event
-		t.Errorf("lease exclusion: %v, %s", f.Verdict, f.Story())
-	}
-}
-
 const formatPage = "../docs/history-format.md"
 
 // The table of the page says what ends the validity of a hold, for each combination of what a history

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"cmp"
 	"fmt"
 	"slices"
@@ -16,18 +18,19 @@ const Effect Property = "effect"
 // effect judges effect exclusion. It cuts the sections of a resource into segments at quiescent
 // points, so that the cost stays linear: see [register].
 type effect struct {
-	state      *state
-	faultLog   *faultLog
-	registers  perResource[register]
+	timeline   *timeline.Timeline
+	faults     *timeline.Faults
+	registers  timeline.PerResource[register]
 	orders     orders
+	overlaps   *timeline.PerResource[[]*conflict] // of leases
 	minSegment int
 	maxSegment int
 	maxWait    int
 
 	now     history.Time
-	leaving []*hold     // holds whose release has returned in this instant
-	dying   []*client   // clients that died in this instant
-	long    []*resource // resources whose segment became too long in this instant
+	leaving []*timeline.Hold     // holds whose release has returned in this instant
+	dying   []*timeline.Client   // clients that died in this instant
+	long    []*timeline.Resource // resources whose segment became too long in this instant
 
 	writes   int
 	sections int // accepted
@@ -38,13 +41,13 @@ type effect struct {
 	each func(Access) // nil: nobody asked
 }
 
-func newEffect(_ history.Header, l *state, n *faultLog) propertyChecker {
-	return &effect{state: l, faultLog: n, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
+func newEffect(l *timeline.Timeline, s *shared) propertyChecker {
+	return &effect{timeline: l, faults: &l.Faults, overlaps: &s.overlaps, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
 }
 
 // register returns the state of a resource, which is 0 at first.
-func (j *effect) register(r *resource) *register {
-	g := j.registers.of(r)
+func (j *effect) register(r *timeline.Resource) *register {
+	g := j.registers.Of(r)
 	if g.states == nil {
 		g.states, g.unknown = []registerState{{}}, unknowns{}
 	}
@@ -63,26 +66,26 @@ func (p *Checker) SetSearchLimit(limit time.Duration) {
 	}
 }
 
-func (*effect) wants() kinds {
-	return kindSet(history.Read, history.ReadDone, history.Write, history.WriteDone, history.Apply, history.Released, history.Kill)
+func (*effect) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Read, history.ReadDone, history.Write, history.WriteDone, history.Apply, history.Released, history.Kill)
 }
 
-func (j *effect) observe(f *fact) {
-	s := f.section
+func (j *effect) Observe(f *timeline.Fact) {
+	s := f.Section
 	j.now = f.Time
 	switch f.Kind {
 	case history.Read:
-		if f.replaced != nil {
-			j.register(f.replaced.resource).close(f.Time)
+		if f.Replaced != nil {
+			j.register(f.Replaced.Resource).close(f.Time)
 		}
 		j.open(s)
 	case history.ReadDone:
 		if s != nil && f.Outcome != history.OK {
-			j.register(s.resource).close(f.Time)
+			j.register(s.Resource).close(f.Time)
 		}
 	case history.Write:
 		j.writes++
-		if s.blind {
+		if s.Blind {
 			j.open(s)
 		}
 	case history.WriteDone:
@@ -90,60 +93,60 @@ func (j *effect) observe(f *fact) {
 	case history.Apply:
 		j.applied(s)
 	case history.Released:
-		if f.hold != nil {
-			j.leaving = append(j.leaving, f.hold)
+		if f.Hold != nil {
+			j.leaving = append(j.leaving, f.Hold)
 		}
 	case history.Kill:
-		j.dying = append(j.dying, f.client)
+		j.dying = append(j.dying, f.Actor)
 	}
 }
 
 // open begins a section. Its call may show that the resource was quiescent until now.
-func (j *effect) open(s *section) {
-	g := j.register(s.resource)
-	if g.quiescent(s.call) && (g.lost || len(g.segment) >= j.minSegment && !g.awaitsApply(j.maxWait)) {
-		j.judge(s.resource)
+func (j *effect) open(s *timeline.Section) {
+	g := j.register(s.Resource)
+	if g.quiescent(s.Call) && (g.lost || len(g.segment) >= j.minSegment && !g.awaitsApply(j.maxWait)) {
+		j.judge(s.Resource)
 	}
 	g.open++
 }
 
-func (j *effect) written(s *section, o history.Outcome) {
+func (j *effect) written(s *timeline.Section, o history.Outcome) {
 	if s == nil {
 		return
 	}
-	j.register(s.resource).close(j.now)
+	j.register(s.Resource).close(j.now)
 	switch o {
 	case history.OK:
 		j.accept(s)
 	case history.Unknown:
 		j.unanswered(s)
 	case history.Declined:
-		if s.arrived != 0 { // another write was applied
+		if s.Applied != 0 { // another write was applied
 			j.cannotTell(s)
 		}
 	}
 }
 
 // accept adds a section whose write was accepted.
-func (j *effect) accept(s *section) {
+func (j *effect) accept(s *timeline.Section) {
 	if j.each != nil {
-		j.each(s.told(false))
+		j.each(accessOf(s, false))
 	}
 	j.sections++
-	g := j.register(s.resource)
+	g := j.register(s.Resource)
 	g.accept(s)
 	if len(g.segment) >= j.maxSegment {
-		j.long = append(j.long, s.resource)
+		j.long = append(j.long, s.Resource)
 	}
 }
 
 // unanswered adds a section whose write has an unknown outcome. If it was applied it was accepted,
 // and ended then.
-func (j *effect) unanswered(s *section) {
-	switch g := j.register(s.resource); {
-	case s.arrived == 0:
+func (j *effect) unanswered(s *timeline.Section) {
+	switch g := j.register(s.Resource); {
+	case s.Applied == 0:
 		g.waiting = append(g.waiting, s)
-	case s.guessed:
+	case s.Guessed:
 		j.giveUpOn(s)
 		j.cannotTell(s)
 	default:
@@ -152,30 +155,30 @@ func (j *effect) unanswered(s *section) {
 }
 
 // applied decides the outcome of a section that waits for its apply.
-func (j *effect) applied(s *section) {
+func (j *effect) applied(s *timeline.Section) {
 	if s == nil {
 		return
 	}
-	g := j.register(s.resource)
+	g := j.register(s.Resource)
 	g.applies = true
 	switch {
-	case s.stage != unanswered:
+	case s.Stage != timeline.Unanswered:
 	case slices.Contains(g.waiting, s):
-		g.waiting = remove(g.waiting, s)
+		g.waiting = timeline.Remove(g.waiting, s)
 		j.unanswered(s)
 	default:
-		j.undecidable(s.resource, []*section{s}, fmt.Sprintf("was over when its write was applied, at %s", at(s.arrived)))
+		j.undecidable(s.Resource, []*timeline.Section{s}, fmt.Sprintf("was over when its write was applied, at %s", at(s.Applied)))
 	}
 }
 
 // cannotTell records that the section is only one of several whose write may have been applied.
-func (j *effect) cannotTell(s *section) {
-	j.undecidable(s.resource, []*section{s}, fmt.Sprintf("has to guess which of the client's writes of %d was applied at %s", s.wrote, at(s.arrived)))
+func (j *effect) cannotTell(s *timeline.Section) {
+	j.undecidable(s.Resource, []*timeline.Section{s}, fmt.Sprintf("has to guess which of the client's writes of %d was applied at %s", s.Wrote, at(s.Applied)))
 }
 
 // stopWaiting makes the sections that wait for their apply unknown: each may take effect at any
 // time after its call, or never.
-func (j *effect) stopWaiting(r *resource) {
+func (j *effect) stopWaiting(r *timeline.Resource) {
 	g := j.register(r)
 	for _, s := range g.waiting {
 		j.giveUpOn(s)
@@ -185,32 +188,32 @@ func (j *effect) stopWaiting(r *resource) {
 }
 
 // giveUpOn adds a section that may have taken effect or not.
-func (j *effect) giveUpOn(s *section) {
-	j.register(s.resource).unknown.add(s)
+func (j *effect) giveUpOn(s *timeline.Section) {
+	j.register(s.Resource).unknown.add(s)
 	if j.each != nil {
-		j.each(s.told(true))
+		j.each(accessOf(s, true))
 	}
 }
 
-func (j *effect) drop(c *client, s *section) {
-	c.leave(s)
-	j.register(s.resource).close(j.now)
+func (j *effect) drop(c *timeline.Client, s *timeline.Section) {
+	c.Leave(s)
+	j.register(s.Resource).close(j.now)
 }
 
-func (*effect) settles() kinds {
-	return kindSet(history.Released, history.Kill, history.WriteDone, history.Apply)
+func (*effect) Settles() timeline.Kinds {
+	return timeline.KindSet(history.Released, history.Kill, history.WriteDone, history.Apply)
 }
 
 // settle drops the sections that will never write, because their lock was released or their client
 // has died. (A dead client's write may still arrive.) The length of a segment is checked only at
 // the end of the instant, when all its calls are known: a call may come before a return of the same
 // instant.
-func (j *effect) settle() {
+func (j *effect) Settle() {
 	for _, h := range j.leaving {
-		j.leave(h.client, func(s *section) bool { return s.token == h.token && s.resource == h.resource })
+		j.leave(h.Client, func(s *timeline.Section) bool { return s.Token == h.Token && s.Resource == h.Resource })
 	}
 	for _, c := range j.dying {
-		j.leave(c, func(*section) bool { return true })
+		j.leave(c, func(*timeline.Section) bool { return true })
 		j.surrender(c)
 	}
 	for _, r := range j.long {
@@ -221,27 +224,27 @@ func (j *effect) settle() {
 	j.leaving, j.dying, j.long = j.leaving[:0], j.dying[:0], j.long[:0]
 }
 
-func (j *effect) leave(c *client, which func(*section) bool) {
-	for i := len(c.sections) - 1; i >= 0; i-- {
-		if s := c.sections[i]; s.stage != writing && which(s) {
+func (j *effect) leave(c *timeline.Client, which func(*timeline.Section) bool) {
+	for i := len(c.Sections) - 1; i >= 0; i-- {
+		if s := c.Sections[i]; s.Stage != timeline.Writing && which(s) {
 			j.drop(c, s)
 		}
 	}
 }
 
 // surrender makes the outcome of the client's open writes unknown.
-func (j *effect) surrender(c *client) {
-	for len(c.sections) > 0 {
-		s := c.sections[len(c.sections)-1]
+func (j *effect) surrender(c *timeline.Client) {
+	for len(c.Sections) > 0 {
+		s := c.Sections[len(c.Sections)-1]
 		j.drop(c, s)
-		if s.stage == unanswered {
+		if s.Stage == timeline.Unanswered {
 			j.unanswered(s)
 		}
 	}
 }
 
 // judge decides the resource's segment and begins the next one.
-func (j *effect) judge(r *resource) {
+func (j *effect) judge(r *timeline.Resource) {
 	j.stopWaiting(r)
 	g := j.register(r)
 	if g.lost {
@@ -265,17 +268,17 @@ func (j *effect) judge(r *resource) {
 	g.next(found)
 }
 
-func (j *effect) violate(r *resource) {
+func (j *effect) violate(r *timeline.Resource) {
 	j.breaches.add(func() Finding { return j.explain(r) })
 }
 
 // undecidable records why the order of some sections of the resource cannot be decided.
-func (j *effect) undecidable(r *resource, sections []*section, why string) {
+func (j *effect) undecidable(r *timeline.Resource, sections []*timeline.Section, why string) {
 	if j.doubt == nil {
-		where := placeOf(r.name, sections)
-		e := Event{Role: RoleUnseen, From: sections[0].call, Resource: r.name}
+		where := placeOf(r.Name, sections)
+		e := Event{Role: RoleUnseen, From: sections[0].Call, Resource: r.Name}
 		f := because(Unknown, e.say("%s is undecided from %s on: a search for an order of the next %s %s; decided are the %d accepted ones before",
-			quoted(r.name), at(e.From), counted(len(sections), "section"), why, j.register(r).decided))
+			quoted(r.Name), at(e.From), counted(len(sections), "section"), why, j.register(r).decided))
 		f.Where = &where
 		j.doubt = &f
 	}
@@ -283,13 +286,13 @@ func (j *effect) undecidable(r *resource, sections []*section, why string) {
 
 // giveUp skips a segment whose sections overlap without end, unless counting is enough to refute
 // it.
-func (j *effect) giveUp(r *resource) {
+func (j *effect) giveUp(r *timeline.Resource) {
 	j.stopWaiting(r)
 	g := j.register(r)
-	var ongoing []*section
-	for _, c := range j.state.clients {
-		for _, s := range c.sections {
-			if s.resource == r {
+	var ongoing []*timeline.Section
+	for _, c := range j.timeline.Clients {
+		for _, s := range c.Sections {
+			if s.Resource == r {
 				ongoing = append(ongoing, s)
 			}
 		}
@@ -304,10 +307,10 @@ func (j *effect) giveUp(r *resource) {
 }
 
 func (j *effect) finding(history.Time) Finding {
-	for _, c := range j.state.clients {
+	for _, c := range j.timeline.Clients {
 		j.surrender(c)
 	}
-	for _, r := range j.state.inOrder() {
+	for _, r := range j.timeline.ResourcesInOrder() {
 		j.judge(r)
 	}
 	switch {
@@ -325,55 +328,55 @@ func (j *effect) finding(history.Time) Finding {
 }
 
 // explain says why the sections of the resource's segment have no order, with cause and place.
-func (j *effect) explain(r *resource) Finding {
+func (j *effect) explain(r *timeline.Resource) Finding {
 	g := j.register(r)
 	value, readers := overread(g.states[0].value, g.segment, g.unknown, nil)
-	culprits, where := append(slices.Clone(g.segment), g.unknown.all()...), placeOf(r.name, g.segment)
+	culprits, where := append(slices.Clone(g.segment), g.unknown.all()...), placeOf(r.Name, g.segment)
 	if len(readers) > 1 {
-		slices.SortStableFunc(readers, func(a, b *section) int { return cmp.Compare(a.readAt, b.readAt) })
-		culprits, where = readers[:2], placeOf(r.name, readers[:2])
+		slices.SortStableFunc(readers, func(a, b *timeline.Section) int { return cmp.Compare(a.ReadAt, b.ReadAt) })
+		culprits, where = readers[:2], placeOf(r.Name, readers[:2])
 	}
-	return Finding{Events: g.tell(r.name, value, readers), Causes: j.causes(r, culprits), Where: &where}
+	return Finding{Events: g.tell(r.Name, value, readers), Causes: j.causes(r, culprits), Where: &where}
 }
 
 // placeOf returns the time span of some sections: from the first call to the last return or call.
-func placeOf(resource string, sections []*section) Place {
-	p := Place{Resource: resource, From: forever}
+func placeOf(resource string, sections []*timeline.Section) Place {
+	p := Place{Resource: resource, From: timeline.Forever}
 	for _, s := range sections {
-		p.From, p.To = min(p.From, s.call), max(p.To, s.call, s.ret)
+		p.From, p.To = min(p.From, s.Call), max(p.To, s.Call, s.Return)
 	}
 	return p
 }
 
-func (g *register) tell(name string, value int64, readers []*section) []Event {
+func (g *register) tell(name string, value int64, readers []*timeline.Section) []Event {
 	switch {
 	case len(readers) > 1:
 		where := placeOf(name, readers[:2])
 		lost := Event{Role: RoleOverlap, From: where.From, To: where.To, Resource: name}
-		return []Event{lost.say("an update of %s was lost", quoted(name)), readers[0].tell(), readers[1].tell()}
+		return []Event{lost.say("an update of %s was lost", quoted(name)), tellSection(readers[0]), tellSection(readers[1])}
 	case len(readers) == 1:
-		stale := readers[0].tell()
+		stale := tellSection(readers[0])
 		stale.Role = RoleOverlap
-		stale.Text += fmt.Sprintf(", but %d was not the value of %s at any time then", readers[0].read, quoted(name))
+		stale.Text += fmt.Sprintf(", but %d was not the value of %s at any time then", readers[0].Read, quoted(name))
 		return []Event{stale, g.before(readers[0])}
 	}
 	return g.explainByOrder(name)
 }
 
 // before states the value of the resource before a section.
-func (g *register) before(s *section) Event {
+func (g *register) before(s *timeline.Section) Event {
 	for i := len(g.segment) - 1; i >= 0; i-- {
-		if b := g.segment[i]; b.ret < s.call {
-			told := b.tell()
+		if b := g.segment[i]; b.Return < s.Call {
+			told := tellSection(b)
 			told.Text = "before that, " + told.Text
 			return told
 		}
 	}
-	first := Event{Role: RoleAccess, Resource: s.resource.name}
+	first := Event{Role: RoleAccess, Resource: s.Resource.Name}
 	if len(g.segment) == g.accepted {
 		return first.say("a guarded resource is 0 at first")
 	}
-	return first.say("%s was %d before", quoted(s.resource.name), g.states[0].value)
+	return first.say("%s was %d before", quoted(s.Resource.Name), g.states[0].value)
 }
 
 // explainByOrder describes sections whose values are consistent in number, but in no order.
@@ -383,7 +386,7 @@ func (g *register) explainByOrder(name string) []Event {
 	none := Event{Role: RoleOverlap, From: where.From, To: where.To, Resource: name}
 	told := []Event{none.say("no order of these sections of %s, from the value %d on, explains what they read", quoted(name), g.states[0].value)}
 	for _, s := range g.segment[:min(most, len(g.segment))] {
-		told = append(told, s.tell())
+		told = append(told, tellSection(s))
 	}
 	if more := len(g.segment) - most; more > 0 {
 		told = append(told, Event{Role: RoleAccess, Resource: name}.say("and %d more", more))
@@ -391,17 +394,91 @@ func (g *register) explainByOrder(name string) []Event {
 	return told
 }
 
-func (s *section) tell() Event {
-	e := Event{Role: RoleAccess, From: s.writeAt, To: s.arrived, Client: s.client, Resource: s.resource.name, Token: s.token}
-	text := fmt.Sprintf("client %d (token %s) ", s.client, short(s.token))
-	if !s.blind {
-		e.From, e.To = s.readAt, s.writeAt
-		text += fmt.Sprintf("read %d at %s and ", s.read, at(s.readAt))
+func tellSection(s *timeline.Section) Event {
+	e := Event{Role: RoleAccess, From: s.WriteAt, To: s.Applied, Client: s.Client, Resource: s.Resource.Name, Token: s.Token}
+	text := fmt.Sprintf("client %d (token %s) ", s.Client, short(s.Token))
+	if !s.Blind {
+		e.From, e.To = s.ReadAt, s.WriteAt
+		text += fmt.Sprintf("read %d at %s and ", s.Read, at(s.ReadAt))
 	}
-	text += fmt.Sprintf("wrote %d at %s", s.wrote, at(s.writeAt))
-	if s.arrived.Sub(s.writeAt) > noticeable {
-		text += fmt.Sprintf(", which arrived at %s", at(s.arrived))
+	text += fmt.Sprintf("wrote %d at %s", s.Wrote, at(s.WriteAt))
+	if s.Applied.Sub(s.WriteAt) > timeline.Noticeable {
+		text += fmt.Sprintf(", which arrived at %s", at(s.Applied))
 	}
 	e.Text = text
 	return e
+}
+
+// Access is a read and a write of a guarded resource by a client under one token. Its write
+// was accepted, or its outcome is unknown.
+type Access struct {
+	Client   int
+	Resource string
+	Token    string
+
+	Blind bool  // there was no read
+	Read  int64 // the value that was read
+	Wrote int64 // the value that was written
+
+	Call    history.Time // of the read, or of the write if there was none
+	WriteAt history.Time // call of the write
+	Return  history.Time // of the write, or its apply if its outcome is unknown; 0: neither came
+
+	Unknown bool // the write may or may not have been applied
+}
+
+// Accesses calls each for every access when its outcome is known, or is known to stay
+// unknown, at the latest in Finish. It panics if New was not asked for effect exclusion. Call
+// it before the first event.
+func (p *Checker) Accesses(each func(Access)) {
+	p.byOneClock()
+	p.checkerOf(Effect).(*effect).each = each
+}
+
+func accessOf(s *timeline.Section, unknown bool) Access {
+	return Access{
+		Client: s.Client, Resource: s.Resource.Name, Token: s.Token,
+		Blind: s.Blind, Read: s.Read, Wrote: s.Wrote,
+		Call: s.Call, WriteAt: s.WriteAt, Return: s.Return,
+		Unknown: unknown,
+	}
+}
+
+// causes says which assumption of the culprits was broken: that no other client held the
+// lock, or that the resource refuses late writes.
+func (j *effect) causes(r *timeline.Resource, culprits []*timeline.Section) []Cause {
+	for _, c := range *j.overlaps.Of(r) {
+		if has(culprits, c.client, c.token) && has(culprits, c.other, c.theirs) {
+			return c.causes()
+		}
+	}
+	for _, s := range culprits {
+		if s.Late != nil && s.Late.Over {
+			how := "the validity of client %d was over at %s"
+			switch {
+			case s.Late.Died:
+				how = "client %d died at %s"
+			case s.Late.Told:
+				how = "client %d was told at %s that it had lost the lock"
+			}
+			late := Event{Role: RoleAccess, Client: s.Client, Token: s.Token}.between(s.Late.Since, s.WriteAt)
+			late = late.say(how+", and its write, called at %s, was accepted", s.Client, at(s.Late.Since), at(s.WriteAt))
+			return broken(RefusesLate, append([]Event{late}, pauseOf(s.Late.Paused, s.Client)...)...)
+		}
+	}
+	for _, s := range culprits {
+		if s.Late != nil {
+			open := Event{Role: RoleAccess, From: s.WriteAt, Client: s.Client, Token: s.Token}
+			if s.Stage == timeline.Unanswered && s.Applied != 0 {
+				open.To = s.Applied
+				return broken(WritesArrive, open.say("client %d's write, called at %s, arrived at %s, after it had called release", s.Client, at(s.WriteAt), at(s.Applied)))
+			}
+			return broken(WritesArrive, open.say("client %d's write, called at %s, had not returned when it released", s.Client, at(s.WriteAt)))
+		}
+	}
+	return unbroken(Event{Role: RoleAccess, Text: "every write arrived in time, and no two holds are seen to overlap"})
+}
+
+func has(list []*timeline.Section, client int, token string) bool {
+	return slices.ContainsFunc(list, func(s *timeline.Section) bool { return s.Client == client && s.Token == token })
 }

@@ -15,7 +15,4 @@ func (p *Checker) SetSegments(least, most int) {
 func (p *Checker) SetWait(most int) { p.checkerOf(Effect).(*effect).maxWait = most }
 
 // Places is how many holds the panel has had to remember at one time, at most.
-func (p *Checker) Places() int { return p.state.places }
-
-// Deadlines is how many ends of validity are awaited.
-func (p *Checker) Deadlines() int { return len(p.state.deadlines) }
+func (p *Checker) Places() int { return p.timeline.Places }

@@ -1,6 +1,9 @@
 package checker
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
+)
 
 // Fence says that fencing tokens grow from hold to hold.
 const Fence Property = "fence"
@@ -14,11 +17,12 @@ const Fence Property = "fence"
 //
 // Grants without a fence are not judged.
 type fences struct {
-	state    *state
-	faultLog *faultLog
-	floors   perHold[floor]
-	granted  []*hold // in this instant, with a fence
-	ended    []*hold // holds whose window may have ended in this instant
+	timeline *timeline.Timeline
+	faults   *timeline.Faults
+	floors   timeline.PerHold[floor]
+	marks    timeline.PerResource[fenceMarks]
+	granted  []*timeline.Hold // in this instant, with a fence
+	ended    []*timeline.Hold // holds whose window may have ended in this instant
 
 	judged   int
 	breaches violations
@@ -51,13 +55,13 @@ type fenceMarks struct {
 const maxMarks = 64
 
 // raiseReturned notes the fence of a hold that has returned.
-func (m *fenceMarks) raiseReturned(h *hold) {
-	if h.fence <= m.returned.fence {
+func (m *fenceMarks) raiseReturned(h *timeline.Hold) {
+	if h.Fence <= m.returned.fence {
 		return
 	}
-	m.returned.raise(h, h.fence)
+	m.returned.raise(h, h.Fence)
 	if len(m.past) == maxMarks {
-		m.past = cut(m.past, 0)
+		m.past = timeline.Cut(m.past, 0)
 	}
 	m.past = append(m.past, m.returned)
 }
@@ -72,51 +76,51 @@ func (m *fenceMarks) before(t history.Time) (highest mark) {
 	return highest
 }
 
-func (m *mark) raise(h *hold, fence uint64) {
+func (m *mark) raise(h *timeline.Hold, fence uint64) {
 	if fence > m.fence {
-		*m = mark{fence: fence, client: h.client.number, token: h.token, at: h.granted}
+		*m = mark{fence: fence, client: h.Client.Number, token: h.Token, at: h.GrantedAt}
 	}
 }
 
-func newFences(_ history.Header, l *state, n *faultLog) propertyChecker {
-	return &fences{state: l, faultLog: n}
+func newFences(l *timeline.Timeline, s *shared) propertyChecker {
+	return &fences{timeline: l, faults: &l.Faults}
 }
 
-func (*fences) wants() kinds {
-	return kindSet(history.Acquire, history.Granted, history.Release, history.Lost, history.Lapse)
+func (*fences) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Acquire, history.Granted, history.Release, history.Lost, history.Lapse)
 }
 
-func (j *fences) observe(f *fact) {
-	h := f.hold
+func (j *fences) Observe(f *timeline.Fact) {
+	h := f.Hold
 	if h == nil {
 		return
 	}
 	switch f.Kind {
 	case history.Acquire:
-		if m := &h.resource.fences.returned; m.fence != 0 {
-			j.floors.of(h).mark = *m
+		if m := &j.marks.Of(h.Resource).returned; m.fence != 0 {
+			j.floors.Of(h).mark = *m
 		}
 	case history.Granted:
 		if f.Fence != 0 {
-			j.granted, j.ended = append(j.granted, h), append(j.ended, h) // its window may be empty
-			if w := &h.windows[leaseRule]; w.empty() && w.end < f.Time {  // an extension in this instant may begin it anew
-				late := j.floors.of(h)
-				late.late, late.ended = true, w.end
+			j.granted, j.ended = append(j.granted, h), append(j.ended, h)           // its window may be empty
+			if w := &h.Windows[timeline.LeaseWindow]; w.Empty() && w.End < f.Time { // an extension in this instant may begin it anew
+				late := j.floors.Of(h)
+				late.late, late.ended = true, w.End
 			}
 		}
 	case history.Release, history.Lost, history.Lapse:
-		if h.fence != 0 {
+		if h.Fence != 0 {
 			j.ended = append(j.ended, h)
 		}
 	}
 }
 
-func (j *fences) judge(h *hold) {
+func (j *fences) judge(h *timeline.Hold) {
 	j.judged++
-	floor, m := *j.floors.of(h), &h.resource.fences
+	floor, m := *j.floors.Of(h), j.marks.Of(h.Resource)
 	before, when := floor.mark, "which called acquire after that"
-	if w := &h.windows[leaseRule]; !floor.late && w.empty() {
-		floor.late, floor.ended = true, w.end
+	if w := &h.Windows[timeline.LeaseWindow]; !floor.late && w.Empty() {
+		floor.late, floor.ended = true, w.End
 	}
 	if floor.late {
 		if granted := m.before(floor.ended); granted.fence > before.fence {
@@ -125,54 +129,54 @@ func (j *fences) judge(h *hold) {
 	} else if m.ended.fence > before.fence {
 		before, when = m.ended, "which came after that hold had ended"
 	}
-	if h.fence > before.fence {
+	if h.Fence > before.fence {
 		return
 	}
 	j.breaches.add(func() Finding { return j.tell(before, h, when) })
 }
 
 // tell describes two grants whose fences do not grow.
-func (j *fences) tell(before mark, h *hold, when string) Finding {
-	faults, resource := j.faultLog.between(before.at, h.granted), h.resource.name
+func (j *fences) tell(before mark, h *timeline.Hold, when string) Finding {
+	faults, resource := j.faults.Between(before.at, h.GrantedAt), h.Resource.Name
 	events := eventsOf(faults, before.at, false)
 	first := Event{Role: RoleAccess, From: before.at, Client: before.client, Resource: resource, Token: before.token}
 	events = append(events, first.say("client %d was granted %s at %s with the fence %d", before.client, lockOf(resource, before.token), at(before.at), before.fence))
 	events = append(events, eventsOf(faults, before.at, true)...)
-	later := Event{Role: RoleOverlap, From: h.granted, Client: h.client.number, Resource: resource, Token: h.token}
-	events = append(events, later.say("client %d, %s, was granted it (token %s) at %s with the fence %d", h.client.number, when, short(h.token), at(h.granted), h.fence))
-	return Finding{Events: events, Causes: j.causes(before, h), Where: &Place{Resource: resource, From: before.at, To: h.granted}}
+	later := Event{Role: RoleOverlap, From: h.GrantedAt, Client: h.Client.Number, Resource: resource, Token: h.Token}
+	events = append(events, later.say("client %d, %s, was granted it (token %s) at %s with the fence %d", h.Client.Number, when, short(h.Token), at(h.GrantedAt), h.Fence))
+	return Finding{Events: events, Causes: j.causes(before, h), Where: &Place{Resource: resource, From: before.at, To: h.GrantedAt}}
 }
 
-func (j *fences) causes(before mark, h *hold) []Cause {
-	if j.state.header.Keepers < 0 {
-		if v := j.state.forgetful; v.node != 0 && v.at >= before.at && v.at <= h.granted {
-			return broken(StoreKeeps, v.leads())
+func (j *fences) causes(before mark, h *timeline.Hold) []Cause {
+	if j.timeline.Header.Keepers < 0 {
+		if v := j.timeline.ForgetfulLeader; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {
+			return broken(StoreKeeps, tellLeader(v))
 		}
-		if e := h.history().entry; e.gone {
-			return unbroken(e.lost(h.client.number, "; the lock granted it all the same"))
+		if e := h.KeyHistory().Entry; e.Gone {
+			return unbroken(entryLost(e, h.Client.Number, "; the lock granted it all the same"))
 		}
-	} else if v := j.state.emptied; v.node != 0 && v.at >= before.at && v.at <= h.granted {
-		empty := Event{Role: RoleLoss, From: v.at, Nodes: oneNode(v.node)}
-		return broken(KeepsAcknowledged, empty.say("node %d came back %s at %s, and without the counter that it had", v.node, v.how, at(v.at)))
+	} else if v := j.timeline.LastEmptied; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {
+		empty := Event{Role: RoleLoss, From: v.At, Nodes: oneNode(v.Node)}
+		return broken(KeepsAcknowledged, empty.say("node %d came back %s at %s, and without the counter that it had", v.Node, v.How, at(v.At)))
 	}
 	return unbroken(Event{Role: RoleAccess, Text: "no node is seen to have lost its state in between; the lock itself drew both fences"})
 }
 
-func (*fences) settles() kinds {
-	return kindSet(history.Granted, history.Release, history.Lost, history.Lapse)
+func (*fences) Settles() timeline.Kinds {
+	return timeline.KindSet(history.Granted, history.Release, history.Lost, history.Lapse)
 }
 
 // settle raises the marks after the instant: "before" means in an earlier instant.
-func (j *fences) settle() {
+func (j *fences) Settle() {
 	for _, h := range j.granted {
 		j.judge(h)
 	}
 	for _, h := range j.granted {
-		h.resource.fences.raiseReturned(h)
+		j.marks.Of(h.Resource).raiseReturned(h)
 	}
 	for _, h := range j.ended {
-		if w := &h.windows[leaseRule]; w.begun && w.over {
-			h.resource.fences.ended.raise(h, h.fence)
+		if w := &h.Windows[timeline.LeaseWindow]; w.Begun && w.Over {
+			j.marks.Of(h.Resource).ended.raise(h, h.Fence)
 		}
 	}
 	j.granted, j.ended = j.granted[:0], j.ended[:0]

@@ -3,9 +3,12 @@ package checker
 import (
 	"math/bits"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Measurements are figures of one history, over all of its resources, or of many histories. Each
@@ -34,17 +37,74 @@ type Measurements struct {
 // meters take the measurements, in this order. Observers of series of tries come before the meter
 // of waits, and observers of who holds or wants a resource come before the meter of outages, so
 // that they see the state before an event.
-var meters = []func(h history.Header, l *state) meter{
+var meters = []func(l *timeline.Timeline, d *demand) meter{
 	newWorkMeter, newAcquiringMeter, newDeathMeter, newRoundMeter, newWaitMeter, newOutageMeter,
 	newQueueMeter, newUpdateMeter, newGrantMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
 }
 
 // meter takes the measurements on one topic.
 type meter interface {
-	observer
+	timeline.Observer
 	// measure stores the measurements. It is called once, after everything else; end is the instant
 	// of the last event.
 	measure(m *Measurements, end history.Time)
+}
+
+// demand is who holds and who wants what, counted by validity. The meters share it.
+type demand struct {
+	holds     timeline.PerHold[usage]
+	resources timeline.PerResource[users]
+	rows      timeline.PerClient[[]row]
+}
+
+// usage is what meters remember of a hold.
+type usage struct {
+	trying, holding bool  // it counts as tried, or as held
+	before          int32 // the grants of the resource, as of the call
+	joined          int32 // the number of the round that the try takes part in; 0: none
+	woken           int32 // the number of grants when the try was woken last, and one
+}
+
+// users are how many holds of a resource count so.
+type users struct{ holders, triers int }
+
+func (d *demand) hold(h *timeline.Hold) *usage         { return d.holds.Of(h) }
+func (d *demand) resource(r *timeline.Resource) *users { return d.resources.Of(r) }
+
+func (d *demand) stopTrying(h *timeline.Hold) {
+	if u := d.hold(h); u.trying {
+		u.trying = false
+		d.resource(h.Resource).triers--
+	}
+}
+
+// alongside reports whether the client has another try for the resource in progress.
+func (d *demand) alongside(h *timeline.Hold) bool {
+	return slices.ContainsFunc(h.Client.Holds, func(o *timeline.Hold) bool { return o != h && o.Resource == h.Resource && d.hold(o).trying })
+}
+
+// row returns the client's series of tries for the resource, or nil.
+func (d *demand) row(c *timeline.Client, r *timeline.Resource) *row {
+	rows := *d.rows.Of(c)
+	for i := range rows {
+		if rows[i].resource == r {
+			return &rows[i]
+		}
+	}
+	return nil
+}
+
+// endRow removes a series, if there is one. The order of series has no meaning.
+func (d *demand) endRow(c *timeline.Client, r *timeline.Resource) {
+	w := d.row(c, r)
+	if w == nil {
+		return
+	}
+	rows := d.rows.Of(c)
+	last := len(*rows) - 1
+	*w = (*rows)[last]
+	(*rows)[last] = row{}
+	*rows = (*rows)[:last]
 }
 
 // Figure is a measurement as text, such as "longest wait: 1s, passed over by nobody".
@@ -176,4 +236,54 @@ func (g *histogram) quantile(perMille int) time.Duration {
 		}
 	}
 	return 0
+}
+
+// Unit is the unit of a measurement.
+type Unit uint8
+
+// The units of measurements.
+const (
+	Number      Unit = iota + 1 // of tries, grants, keys and so on
+	Nanoseconds                 // on the ground clock
+	Fraction                    // from 0 to 1
+)
+
+// NamedFigure is the name of a measurement in JSON and CSV, such as acquire_p99, and its unit.
+type NamedFigure struct {
+	Name  string
+	Unit  Unit
+	Index []int // of its field in [Measurements]
+}
+
+// Of returns the figure of some measurements.
+func (f NamedFigure) Of(m Measurements) float64 {
+	v := reflect.ValueOf(m).FieldByIndex(f.Index)
+	if v.CanFloat() {
+		return v.Float()
+	}
+	return float64(v.Int())
+}
+
+// NamedFigures lists the measurements that are numbers, in the order of [Measurements].
+func NamedFigures() []NamedFigure { return namedFigures }
+
+var namedFigures = readFigures(reflect.TypeFor[Measurements]())
+
+func readFigures(t reflect.Type) (list []NamedFigure) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		unit := Number
+		switch {
+		case name == "" || name == "-":
+			continue
+		case f.Type == reflect.TypeFor[time.Duration]():
+			unit = Nanoseconds
+		case f.Type.Kind() == reflect.Float64:
+			unit = Fraction
+		case f.Type.Kind() != reflect.Int:
+			continue
+		}
+		list = append(list, NamedFigure{name, unit, f.Index})
+	}
+	return list
 }

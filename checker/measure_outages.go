@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 	"time"
 
@@ -53,10 +55,11 @@ func (o *Outages) columns(*Measurements) []Column {
 // it.
 type outageMeter struct {
 	Outages
-	state   *state
-	ttl     time.Duration // the longest
-	held    time.Duration // in all
-	outages perResource[outage]
+	timeline *timeline.Timeline
+	ttl      time.Duration // the longest
+	held     time.Duration // in all
+	outages  timeline.PerResource[outage]
+	demand   *demand
 
 	each func(Outage) // nil: nobody wants to be told
 }
@@ -69,19 +72,19 @@ type outage struct {
 	taken history.Time // since when somebody holds the resource, if anybody does
 }
 
-func newOutageMeter(h history.Header, l *state) meter {
-	return &outageMeter{state: l, ttl: h.LongestTTL}
+func newOutageMeter(l *timeline.Timeline, d *demand) meter {
+	return &outageMeter{timeline: l, ttl: l.Header.LongestTTL, demand: d}
 }
 
-func (*outageMeter) wants() kinds {
-	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended,
+func (*outageMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended,
 		history.Release, history.Lost, history.Lapse, history.Kill)
 }
 
-func (m *outageMeter) observe(f *fact) {
-	switch h := f.hold; {
+func (m *outageMeter) Observe(f *timeline.Fact) {
+	switch h := f.Hold; {
 	case f.Kind == history.Kill:
-		m.killed(f.client, f.Time)
+		m.killed(f.Actor, f.Time)
 	case h == nil:
 	case f.Kind == history.Acquire:
 		m.tried(h, f.Time)
@@ -89,99 +92,92 @@ func (m *outageMeter) observe(f *fact) {
 		m.granted(h, f.Time)
 	case f.Kind == history.Refused:
 		m.giveUp(h, f.Time)
-	case f.Kind == reentered:
-		f.try.stopTrying()
+	case f.Kind == timeline.Reentered:
+		m.demand.stopTrying(f.Try)
 		m.continued(h, f.Time)
 	case f.Kind == history.Extended:
 		m.continued(h, f.Time)
-	case f.Kind != history.Lapse || h.expired():
+	case f.Kind != history.Lapse || h.Expired():
 		m.endHold(h, f.Time)
 	}
 }
 
-func (m *outageMeter) tried(h *hold, now history.Time) {
-	if h.client.dead {
+func (m *outageMeter) tried(h *timeline.Hold, now history.Time) {
+	if h.Client.Dead {
 		return
 	}
-	r, o := h.resource, m.outages.of(h.resource)
-	if r.triers == 0 && now.Sub(o.until) > m.ttl {
+	r, o := h.Resource, m.outages.Of(h.Resource)
+	if m.demand.resource(r).triers == 0 && now.Sub(o.until) > m.ttl {
 		m.stop(r, o, o.until) // nobody wanted it since
 	}
-	h.trying = true
-	r.triers++
-	o.start(r, now)
+	m.demand.hold(h).trying = true
+	m.demand.resource(r).triers++
+	m.start(r, o, now)
 }
 
 // granted counts a grant as held, unless its validity is over already.
-func (m *outageMeter) granted(h *hold, now history.Time) {
-	h.stopTrying()
-	m.stop(h.resource, m.outages.of(h.resource), now)
-	if !h.expired() {
+func (m *outageMeter) granted(h *timeline.Hold, now history.Time) {
+	m.demand.stopTrying(h)
+	m.stop(h.Resource, m.outages.Of(h.Resource), now)
+	if !h.Expired() {
 		m.hold(h, now)
 	}
 }
 
-func (m *outageMeter) giveUp(h *hold, now history.Time) {
-	h.stopTrying()
-	m.outages.of(h.resource).until = now
+func (m *outageMeter) giveUp(h *timeline.Hold, now history.Time) {
+	m.demand.stopTrying(h)
+	m.outages.Of(h.Resource).until = now
 }
 
 // killed forgets the tries of a client that has died. Its holds go on, unless nothing could ever
 // end them.
-func (m *outageMeter) killed(c *client, now history.Time) {
-	for _, h := range c.holds {
-		if h.trying {
+func (m *outageMeter) killed(c *timeline.Client, now history.Time) {
+	for _, h := range c.Holds {
+		if m.demand.hold(h).trying {
 			m.giveUp(h, now)
 		}
 	}
-	for _, h := range c.holds {
-		if h.orphaned() {
+	for _, h := range c.Holds {
+		if h.Orphaned() {
 			m.endHold(h, now)
 		}
 	}
 }
 
 // continued counts a hold again whose extension came after its lapse.
-func (m *outageMeter) continued(h *hold, now history.Time) {
-	if !h.holding && h.leased() {
-		m.stop(h.resource, m.outages.of(h.resource), now)
+func (m *outageMeter) continued(h *timeline.Hold, now history.Time) {
+	if !m.demand.hold(h).holding && h.Leased() {
+		m.stop(h.Resource, m.outages.Of(h.Resource), now)
 		m.hold(h, now)
 	}
 }
 
-func (m *outageMeter) hold(h *hold, now history.Time) {
-	h.holding = true
-	if h.resource.holders++; h.resource.holders == 1 {
-		m.outages.of(h.resource).taken = now
+func (m *outageMeter) hold(h *timeline.Hold, now history.Time) {
+	m.demand.hold(h).holding = true
+	if m.demand.resource(h.Resource).holders++; m.demand.resource(h.Resource).holders == 1 {
+		m.outages.Of(h.Resource).taken = now
 	}
 }
 
-func (m *outageMeter) endHold(h *hold, now history.Time) {
-	if !h.holding {
+func (m *outageMeter) endHold(h *timeline.Hold, now history.Time) {
+	if !m.demand.hold(h).holding {
 		return
 	}
-	r, o := h.resource, m.outages.of(h.resource)
-	h.holding = false
-	if r.holders--; r.holders == 0 {
+	r, o := h.Resource, m.outages.Of(h.Resource)
+	m.demand.hold(h).holding = false
+	if m.demand.resource(r).holders--; m.demand.resource(r).holders == 0 {
 		m.held += now.Sub(o.taken)
 	}
-	o.start(r, now)
+	m.start(r, o, now)
 }
 
-func (h *hold) stopTrying() {
-	if h.trying {
-		h.trying = false
-		h.resource.triers--
-	}
-}
-
-func (o *outage) start(r *resource, now history.Time) {
-	if !o.going && r.holders == 0 && r.triers > 0 {
+func (m *outageMeter) start(r *timeline.Resource, o *outage, now history.Time) {
+	if d := m.demand.resource(r); !o.going && d.holders == 0 && d.triers > 0 {
 		o.going, o.since, o.until = true, now, now
 	}
 }
 
-func (m *outageMeter) stop(r *resource, o *outage, now history.Time) {
+func (m *outageMeter) stop(r *timeline.Resource, o *outage, now history.Time) {
 	if !o.going {
 		return
 	}
@@ -189,18 +185,18 @@ func (m *outageMeter) stop(r *resource, o *outage, now history.Time) {
 	m.LongestOutage = max(m.LongestOutage, now.Sub(o.since))
 	m.TotalOutage += now.Sub(o.since)
 	if m.each != nil {
-		m.each(Outage{Resource: r.name, From: o.since, To: now})
+		m.each(Outage{Resource: r.Name, From: o.since, To: now})
 	}
 }
 
 // measure ends what is in progress at the end of the history.
 func (m *outageMeter) measure(all *Measurements, end history.Time) {
-	for _, r := range m.state.inOrder() {
-		o, last := m.outages.of(r), end
-		if r.holders > 0 {
+	for _, r := range m.timeline.ResourcesInOrder() {
+		o, last := m.outages.Of(r), end
+		if m.demand.resource(r).holders > 0 {
 			m.held += end.Sub(o.taken)
 		}
-		if r.triers == 0 {
+		if m.demand.resource(r).triers == 0 {
 			last = o.until
 		}
 		m.stop(r, o, last)
@@ -233,7 +229,8 @@ func (d *Deaths) figures(int) []Figure {
 
 type deathMeter struct {
 	Deaths
-	mourning perResource[mourning]
+	mourning timeline.PerResource[mourning]
+	demand   *demand
 }
 
 // mourning is the holders of a resource that have died since the last grant.
@@ -242,29 +239,29 @@ type mourning struct {
 	first history.Time
 }
 
-func newDeathMeter(history.Header, *state) meter { return &deathMeter{} }
+func newDeathMeter(l *timeline.Timeline, d *demand) meter { return &deathMeter{demand: d} }
 
-func (*deathMeter) wants() kinds { return kindSet(history.Granted, history.Kill) }
+func (*deathMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Granted, history.Kill) }
 
-func (d *deathMeter) observe(f *fact) {
+func (d *deathMeter) Observe(f *timeline.Fact) {
 	if f.Kind == history.Kill {
-		for _, h := range f.client.holds {
-			if h.holding {
-				d.mourn(h.resource, f.Time)
+		for _, h := range f.Actor.Holds {
+			if d.demand.hold(h).holding {
+				d.mourn(h.Resource, f.Time)
 			}
 		}
 		return
 	}
-	if m := d.mourning.of(f.hold.resource); m.count > 0 {
+	if m := d.mourning.Of(f.Hold.Resource); m.count > 0 {
 		d.GrantsAfterDeath += m.count
 		d.NextGrantAfterDeath = max(d.NextGrantAfterDeath, f.Time.Sub(m.first))
 		m.count = 0
 	}
 }
 
-func (d *deathMeter) mourn(r *resource, now history.Time) {
+func (d *deathMeter) mourn(r *timeline.Resource, now history.Time) {
 	d.HolderDeaths++
-	m := d.mourning.of(r)
+	m := d.mourning.Of(r)
 	if m.count == 0 {
 		m.first = now
 	}
@@ -284,10 +281,10 @@ type faultMeter struct {
 	FaultCount
 }
 
-func newFaultMeter(history.Header, *state) meter { return &faultMeter{} }
+func newFaultMeter(*timeline.Timeline, *demand) meter { return &faultMeter{} }
 
-func (*faultMeter) wants() kinds { return kindSet(history.FaultStart) }
+func (*faultMeter) Wants() timeline.Kinds { return timeline.KindSet(history.FaultStart) }
 
-func (m *faultMeter) observe(*fact) { m.Faults++ }
+func (m *faultMeter) Observe(*timeline.Fact) { m.Faults++ }
 
 func (m *faultMeter) measure(all *Measurements, _ history.Time) { all.FaultCount = m.FaultCount }

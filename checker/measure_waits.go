@@ -1,8 +1,9 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -32,10 +33,10 @@ func (w *Waits) figures(int) []Figure {
 
 type waitMeter struct {
 	Waits
-	state  *state
-	ttl    time.Duration // the longest
-	grants perResource[int32]
-	before perHold[int32] // the grants of the resource, as of the call
+	timeline *timeline.Timeline
+	ttl      time.Duration // the longest
+	grants   timeline.PerResource[int32]
+	demand   *demand
 
 	each func(Wait) // nil: nobody wants to be told
 }
@@ -43,124 +44,101 @@ type waitMeter struct {
 // row is a series of refused tries. It begins with the first refusal; a single try needs only its
 // hold.
 type row struct {
-	resource *resource
+	resource *timeline.Resource
 	since    history.Time // the first call
 	last     history.Time // the last return
 	grants   int32        // that the resource had seen at the first call
 	tries    int          // that were refused
 }
 
-func newWaitMeter(h history.Header, l *state) meter { return &waitMeter{state: l, ttl: h.LongestTTL} }
-
-func (*waitMeter) wants() kinds {
-	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
+func newWaitMeter(l *timeline.Timeline, d *demand) meter {
+	return &waitMeter{timeline: l, ttl: l.Header.LongestTTL, demand: d}
 }
 
-func (w *waitMeter) observe(f *fact) {
-	switch h := f.hold; {
+func (*waitMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Kill)
+}
+
+func (w *waitMeter) Observe(f *timeline.Fact) {
+	switch h := f.Hold; {
 	case f.Kind == history.Kill:
-		w.endRows(f.client, f.Time)
+		w.endRows(f.Actor, f.Time)
 	case h == nil:
 	case f.Kind == history.Acquire:
 		w.goOn(h, f.Time)
 	case f.Kind == history.Granted:
 		w.granted(h, f.Time)
-		*w.grants.of(h.resource)++
-	case f.Kind == reentered:
-		w.granted(f.try, f.Time)
+		*w.grants.Of(h.Resource)++
+	case f.Kind == timeline.Reentered:
+		w.granted(f.Try, f.Time)
 	case f.Kind == history.Refused:
 		w.giveUp(h, f.Time)
 	}
 }
 
 // goOn continues a series, or ends it if the last try was too long ago.
-func (w *waitMeter) goOn(h *hold, now history.Time) {
-	if h.client.dead {
+func (w *waitMeter) goOn(h *timeline.Hold, now history.Time) {
+	if h.Client.Dead {
 		return
 	}
-	*w.before.of(h) = *w.grants.of(h.resource)
-	if row := h.client.row(h.resource); row != nil && now.Sub(row.last) > w.ttl && !h.alongside() {
-		w.gaveUp(h.client, row)
-		h.client.endRow(h.resource)
+	w.demand.hold(h).before = *w.grants.Of(h.Resource)
+	if row := w.demand.row(h.Client, h.Resource); row != nil && now.Sub(row.last) > w.ttl && !w.demand.alongside(h) {
+		w.gaveUp(h.Client, row)
+		w.demand.endRow(h.Client, h.Resource)
 	}
 }
 
 // granted ends a series with a grant.
-func (w *waitMeter) granted(try *hold, now history.Time) {
+func (w *waitMeter) granted(try *timeline.Hold, now history.Time) {
 	w.waited(try, now)
 	w.tell(try, Wait{To: now, Granted: true})
-	try.client.endRow(try.resource)
-}
-
-// alongside reports whether the client has another try for the resource in progress.
-func (h *hold) alongside() bool {
-	return slices.ContainsFunc(h.client.holds, func(o *hold) bool { return o != h && o.resource == h.resource && o.trying })
+	w.demand.endRow(try.Client, try.Resource)
 }
 
 // giveUp ends a try without a grant.
-func (w *waitMeter) giveUp(h *hold, now history.Time) {
+func (w *waitMeter) giveUp(h *timeline.Hold, now history.Time) {
 	w.waited(h, now)
-	r := h.client.row(h.resource)
+	r := w.demand.row(h.Client, h.Resource)
 	if r == nil {
-		h.client.rows = append(h.client.rows, row{resource: h.resource, since: h.acquire.at, grants: *w.before.of(h)})
-		r = &h.client.rows[len(h.client.rows)-1]
+		rows := w.demand.rows.Of(h.Client)
+		*rows = append(*rows, row{resource: h.Resource, since: h.Acquire.At, grants: w.demand.hold(h).before})
+		r = &(*rows)[len(*rows)-1]
 	}
 	r.last = now
 	r.tries++
 }
 
 // endRows ends the series of a client when it dies or the history ends.
-func (w *waitMeter) endRows(c *client, now history.Time) {
-	for _, h := range c.holds {
-		if h.trying {
+func (w *waitMeter) endRows(c *timeline.Client, now history.Time) {
+	for _, h := range c.Holds {
+		if w.demand.hold(h).trying {
 			w.waited(h, now)
-			w.tell(h, Wait{To: now, Open: !c.dead})
-			c.endRow(h.resource)
+			w.tell(h, Wait{To: now, Open: !c.Dead})
+			w.demand.endRow(c, h.Resource)
 		}
 	}
-	for i := range c.rows {
-		w.gaveUp(c, &c.rows[i])
+	rows := w.demand.rows.Of(c)
+	for i := range *rows {
+		w.gaveUp(c, &(*rows)[i])
 	}
-	c.rows = nil
+	*rows = nil
 }
 
 // waited measures the series of a try up to now.
-func (w *waitMeter) waited(h *hold, now history.Time) {
-	since, grants := h.acquire.at, *w.before.of(h)
-	if row := h.client.row(h.resource); row != nil {
+func (w *waitMeter) waited(h *timeline.Hold, now history.Time) {
+	since, grants := h.Acquire.At, w.demand.hold(h).before
+	if row := w.demand.row(h.Client, h.Resource); row != nil {
 		since, grants = row.since, row.grants
 	}
 	w.LongestWait = max(w.LongestWait, now.Sub(since))
-	w.MostPassedOver = max(w.MostPassedOver, int(*w.grants.of(h.resource)-grants))
+	w.MostPassedOver = max(w.MostPassedOver, int(*w.grants.Of(h.Resource)-grants))
 }
 
 func (w *waitMeter) measure(m *Measurements, end history.Time) {
-	for _, c := range w.state.clients {
+	for _, c := range w.timeline.Clients {
 		w.endRows(c, end)
 	}
 	m.Waits = w.Waits
-}
-
-// row returns the client's series for the resource, or nil.
-func (c *client) row(r *resource) *row {
-	for i := range c.rows {
-		if c.rows[i].resource == r {
-			return &c.rows[i]
-		}
-	}
-	return nil
-}
-
-// endRow removes a series, if there is one. The order of series has no meaning.
-func (c *client) endRow(r *resource) {
-	w := c.row(r)
-	if w == nil {
-		return
-	}
-	last := len(c.rows) - 1
-	*w = c.rows[last]
-	c.rows[last] = row{}
-	c.rows = c.rows[:last]
 }
 
 // Acquiring is the time from call to return of granted tries. The quantiles are upper bounds, at
@@ -191,11 +169,13 @@ type acquiringMeter struct {
 	took histogram
 }
 
-func newAcquiringMeter(history.Header, *state) meter { return &acquiringMeter{} }
+func newAcquiringMeter(*timeline.Timeline, *demand) meter { return &acquiringMeter{} }
 
-func (*acquiringMeter) wants() kinds { return kindSet(history.Granted, reentered) }
+func (*acquiringMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Granted, timeline.Reentered)
+}
 
-func (a *acquiringMeter) observe(f *fact) { a.took.add(f.Time.Sub(f.call.at)) }
+func (a *acquiringMeter) Observe(f *timeline.Fact) { a.took.add(f.Time.Sub(f.Call.At)) }
 
 func (a *acquiringMeter) measure(m *Measurements, _ history.Time) {
 	m.Acquiring = Acquiring{a.took.quantile(500), a.took.quantile(990), a.took.quantile(999), a.took.longest}
@@ -226,8 +206,8 @@ func (q *Queues) columns(m *Measurements) []Column {
 
 type queueMeter struct {
 	Queues
-	herds perResource[herd]
-	woken perHold[int32] // the number of grants when the try was woken last, and one
+	herds  timeline.PerResource[herd]
+	demand *demand
 }
 
 // herd is the clients that were woken since a resource was last granted.
@@ -236,30 +216,30 @@ type herd struct {
 	tries  int
 }
 
-func newQueueMeter(history.Header, *state) meter { return &queueMeter{} }
+func newQueueMeter(l *timeline.Timeline, d *demand) meter { return &queueMeter{demand: d} }
 
-func (*queueMeter) wants() kinds { return kindSet(history.Granted, history.Step) }
+func (*queueMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Granted, history.Step) }
 
-func (m *queueMeter) observe(f *fact) {
+func (m *queueMeter) Observe(f *timeline.Fact) {
 	switch {
 	case f.Kind == history.Granted:
-		r := m.herds.of(f.hold.resource)
+		r := m.herds.Of(f.Hold.Resource)
 		r.grants++
 		r.tries = 0
 	case f.Name == history.Woken:
 		m.Woken++
-		if f.hold != nil {
-			m.wake(f.hold)
+		if f.Hold != nil {
+			m.wake(f.Hold)
 		}
 	}
 }
 
-func (m *queueMeter) wake(h *hold) {
-	r, woken := m.herds.of(h.resource), m.woken.of(h)
-	if *woken == r.grants+1 {
+func (m *queueMeter) wake(h *timeline.Hold) {
+	r, u := m.herds.Of(h.Resource), m.demand.hold(h)
+	if u.woken == r.grants+1 {
 		return // once more
 	}
-	*woken = r.grants + 1
+	u.woken = r.grants + 1
 	r.tries++
 	m.Herd = max(m.Herd, r.tries)
 }
@@ -297,8 +277,8 @@ func (r *Rounds) figures(runs int) []Figure {
 
 type roundMeter struct {
 	Rounds
-	rounds perResource[round]
-	joined perHold[int32] // the number of the round that a try takes part in; 0: none
+	rounds timeline.PerResource[round]
+	demand *demand
 }
 
 // round is the tries that compete for a resource that nobody holds.
@@ -309,17 +289,17 @@ type round struct {
 	granted bool // the resource was granted at some time
 }
 
-func newRoundMeter(history.Header, *state) meter { return &roundMeter{} }
+func newRoundMeter(l *timeline.Timeline, d *demand) meter { return &roundMeter{demand: d} }
 
-func (*roundMeter) wants() kinds {
-	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
+func (*roundMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Kill)
 }
 
-func (m *roundMeter) observe(f *fact) {
-	switch h := f.hold; {
+func (m *roundMeter) Observe(f *timeline.Fact) {
+	switch h := f.Hold; {
 	case f.Kind == history.Kill:
-		for _, h := range f.client.holds {
-			if h.trying {
+		for _, h := range f.Actor.Holds {
+			if m.demand.hold(h).trying {
 				m.leave(h)
 			}
 		}
@@ -328,53 +308,112 @@ func (m *roundMeter) observe(f *fact) {
 		m.join(h)
 	case f.Kind == history.Granted:
 		m.succeed(h)
-	case f.Kind == reentered:
-		m.leave(f.try)
+	case f.Kind == timeline.Reentered:
+		m.leave(f.Try)
 	case f.Kind == history.Refused:
 		m.leave(h)
 	}
 }
 
 // join adds a try to the current round, or begins a round.
-func (m *roundMeter) join(h *hold) {
-	if h.client.dead || h.resource.holders > 0 {
+func (m *roundMeter) join(h *timeline.Hold) {
+	if h.Client.Dead || m.demand.resource(h.Resource).holders > 0 {
 		return
 	}
-	r := m.rounds.of(h.resource)
+	r := m.rounds.Of(h.Resource)
 	if r.open == 0 {
 		r.number++
 		r.members = 0
 	}
 	r.open++
 	r.members++
-	*m.joined.of(h) = r.number
+	m.demand.hold(h).joined = r.number
 }
 
 // leave ends a try that was not granted, and with the last one the round.
-func (m *roundMeter) leave(h *hold) {
-	r, joined := m.rounds.of(h.resource), m.joined.of(h)
-	if r.open == 0 || *joined != r.number {
+func (m *roundMeter) leave(h *timeline.Hold) {
+	r, u := m.rounds.Of(h.Resource), m.demand.hold(h)
+	if r.open == 0 || u.joined != r.number {
 		return
 	}
-	*joined = 0
+	u.joined = 0
 	if r.open--; r.open == 0 && r.members > 1 {
 		m.SplitRounds++
 	}
 }
 
 // succeed ends the current round with a grant.
-func (m *roundMeter) succeed(h *hold) {
-	r := m.rounds.of(h.resource)
+func (m *roundMeter) succeed(h *timeline.Hold) {
+	r := m.rounds.Of(h.Resource)
 	r.open = 0
 	if r.granted {
 		return
 	}
 	r.granted = true
 	tries := 1
-	if w := h.client.row(h.resource); w != nil {
-		tries += w.tries
+	if row := m.demand.row(h.Client, h.Resource); row != nil {
+		tries += row.tries
 	}
 	m.RoundsToFirstGrant = max(m.RoundsToFirstGrant, tries)
 }
 
 func (m *roundMeter) measure(all *Measurements, _ history.Time) { all.Rounds = m.Rounds }
+
+// Wait is a series of tries of a client: see [Waits].
+type Wait struct {
+	Client   int
+	Resource string
+	From     history.Time // the first call
+	To       history.Time // the grant, the last return, or the client's death
+	Tries    int          // including one that was granted or did not return
+	Granted  bool         // it ended with a grant
+	Open     bool         // the history ended while a try was under way
+}
+
+// Outage is one outage of a resource: see [Outages].
+type Outage struct {
+	Resource string
+	From, To history.Time
+}
+
+// Demand calls waits for every series of tries and outages for every outage when it ends; Finish
+// ends those in progress. Call it before the first event. A checker of selected properties then
+// takes these two measurements and no others.
+func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
+	p.byOneClock()
+	if len(p.meters) == 0 {
+		d := &demand{}
+		for _, newMeter := range []func(*timeline.Timeline, *demand) meter{newWaitMeter, newOutageMeter} {
+			m := newMeter(p.timeline, d)
+			p.meters = append(p.meters, m)
+			p.timeline.Listen(m)
+		}
+	}
+	for _, m := range p.meters {
+		switch m := m.(type) {
+		case *waitMeter:
+			m.each = waits
+		case *outageMeter:
+			m.each = outages
+		}
+	}
+}
+
+// tell reports the series of a try, which ends as v says.
+func (w *waitMeter) tell(try *timeline.Hold, v Wait) {
+	if w.each == nil {
+		return
+	}
+	v.Client, v.Resource, v.From, v.Tries = try.Client.Number, try.Resource.Name, try.Acquire.At, 1
+	if row := w.demand.row(try.Client, try.Resource); row != nil {
+		v.From, v.Tries = row.since, row.tries+1
+	}
+	w.each(v)
+}
+
+// gaveUp reports a series that ended with a refusal.
+func (w *waitMeter) gaveUp(c *timeline.Client, r *row) {
+	if w.each != nil {
+		w.each(Wait{Client: c.Number, Resource: r.resource.Name, From: r.since, To: r.last, Tries: r.tries})
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Work is the number of requests for the lock, and their cost.
@@ -33,18 +34,18 @@ type workMeter struct {
 	Work
 }
 
-func newWorkMeter(history.Header, *state) meter { return &workMeter{} }
+func newWorkMeter(*timeline.Timeline, *demand) meter { return &workMeter{} }
 
-func (*workMeter) wants() kinds {
-	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released)
+func (*workMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released)
 }
 
-func (w *workMeter) observe(f *fact) {
+func (w *workMeter) Observe(f *timeline.Fact) {
 	switch f.Kind {
 	case history.Acquire:
 		w.Tries++
 		return
-	case history.Granted, reentered:
+	case history.Granted, timeline.Reentered:
 		w.Grants++
 	}
 	w.Requests += f.K
@@ -73,10 +74,10 @@ func rarity(n int, thing string) []Figure {
 
 type orphanMeter struct {
 	Orphans
-	state   *state
-	keys    bool    // the history records them
-	over    []*hold // that were refused or released in this instant
-	orphans perResource[[]orphan]
+	timeline *timeline.Timeline
+	keys     bool             // the history records them
+	over     []*timeline.Hold // that were refused or released in this instant
+	orphans  timeline.PerResource[[]orphan]
 }
 
 // orphan is a key on a node whose try is over.
@@ -85,68 +86,72 @@ type orphan struct {
 	token string
 }
 
-func newOrphanMeter(h history.Header, l *state) meter { return &orphanMeter{state: l, keys: h.Keys} }
+func newOrphanMeter(l *timeline.Timeline, d *demand) meter {
+	return &orphanMeter{timeline: l, keys: l.Header.Keys}
+}
 
-func (m *orphanMeter) wants() kinds {
+func (m *orphanMeter) Wants() timeline.Kinds {
 	if !m.keys {
 		return 0
 	}
-	return kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone)
+	return timeline.KindSet(history.Refused, history.Released, history.KeySet, history.KeyGone)
 }
 
-func (m *orphanMeter) observe(f *fact) {
+func (m *orphanMeter) Observe(f *timeline.Fact) {
 	switch f.Kind {
 	case history.Refused, history.Released:
-		if f.hold != nil {
-			m.over = append(m.over, f.hold)
+		if f.Hold != nil {
+			m.over = append(m.over, f.Hold)
 		}
 	case history.KeySet:
 		m.keySet(f)
 	case history.KeyGone:
-		if m.disown(f.about, f.Node) && f.Reason == history.Expired {
+		if m.disown(f.Locked, f.Node) && f.Reason == history.Expired {
 			m.OrphanKeys++
 		}
 	}
 }
 
 // keySet records a key that is set after its try is over.
-func (m *orphanMeter) keySet(f *fact) {
-	r := f.about
+func (m *orphanMeter) keySet(f *timeline.Fact) {
+	r := f.Locked
 	m.disown(r, f.Node)
-	if r.find(f.Token) == nil && !f.client.dead {
+	if r.Find(f.Token) == nil && !f.Actor.Dead {
 		m.adopt(r, orphan{f.Node, f.Token})
 	}
 }
 
-func (*orphanMeter) settles() kinds { return kindSet(history.Refused, history.Released) }
+func (*orphanMeter) Settles() timeline.Kinds {
+	return timeline.KindSet(history.Refused, history.Released)
+}
 
 // settle records the keys left behind by tries that ended in this instant.
-func (m *orphanMeter) settle() {
+func (m *orphanMeter) Settle() {
 	for _, h := range m.over {
-		for rest := h.keys.set; rest != 0; {
-			n := rest.first()
-			rest = rest.without(n)
-			m.adopt(h.resource, orphan{n, h.token})
+		for rest := h.Keys.Set; rest != 0; {
+			n := rest.First()
+			rest = rest.Without(n)
+			m.adopt(h.Resource, orphan{n, h.Token})
 		}
 	}
 	m.over = m.over[:0]
 }
 
 // adopt records an orphan. A node has one key for each resource.
-func (m *orphanMeter) adopt(r *resource, o orphan) {
+func (m *orphanMeter) adopt(r *timeline.Resource, o orphan) {
 	m.disown(r, o.node)
-	list := m.orphans.of(r)
+	list := m.orphans.Of(r)
 	*list = append(*list, o)
 }
 
 // disown forgets the orphan of a node, and reports whether there was one.
-func (m *orphanMeter) disown(r *resource, node int) bool {
-	list := m.orphans.of(r)
+func (m *orphanMeter) disown(r *timeline.Resource, node int) bool {
+	list := m.orphans.Of(r)
 	before := len(*list)
 	if before == 0 {
 		return false
 	}
-	*list = without(*list, func(o *orphan) bool { return o.node == node })
+	*list = timeline.Without(*list, func(o *orphan) bool { return o.node == node })
 	return len(*list) < before
 }
 
@@ -168,29 +173,29 @@ func (r *Rejections) figures(int) []Figure {
 
 type rejectionMeter struct {
 	Rejections
-	newest perResource[history.Time] // grant
+	newest timeline.PerResource[history.Time] // grant
 }
 
-func newRejectionMeter(history.Header, *state) meter { return &rejectionMeter{} }
+func newRejectionMeter(*timeline.Timeline, *demand) meter { return &rejectionMeter{} }
 
-func (*rejectionMeter) wants() kinds {
-	return kindSet(history.Granted, history.ReadDone, history.WriteDone)
+func (*rejectionMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Granted, history.ReadDone, history.WriteDone)
 }
 
-func (m *rejectionMeter) observe(f *fact) {
+func (m *rejectionMeter) Observe(f *timeline.Fact) {
 	if f.Kind == history.Granted {
-		*m.newest.of(f.hold.resource) = f.Time
+		*m.newest.Of(f.Hold.Resource) = f.Time
 		return
 	}
 	if f.Outcome != history.Declined {
 		return
 	}
 	m.Rejected++
-	h := f.client.find(f.Event, atAnyStage)
-	if h == nil || !h.returned || h.granted < *m.newest.of(h.resource) {
+	h := f.Actor.Find(f.Event, timeline.AnyStage)
+	if h == nil || !h.Granted || h.GrantedAt < *m.newest.Of(h.Resource) {
 		return
 	}
-	if h.leased() {
+	if h.Leased() {
 		m.WronglyRejected++
 	}
 }
@@ -208,38 +213,245 @@ func (s *StaleWrites) figures(int) []Figure { return rarity(s.StaleApplies, "sta
 
 type stalenessMeter struct {
 	StaleWrites
-	state   *state
-	applied perResource[history.Time] // the newest grant under which a write took effect
+	timeline *timeline.Timeline
+	applied  timeline.PerResource[history.Time] // the newest grant under which a write took effect
 }
 
-func newStalenessMeter(_ history.Header, l *state) meter {
-	l.stragglers = true
-	return &stalenessMeter{state: l}
+func newStalenessMeter(l *timeline.Timeline, d *demand) meter {
+	l.FollowStragglers = true
+	return &stalenessMeter{timeline: l}
 }
 
-func (*stalenessMeter) wants() kinds { return kindSet(history.Apply) }
+func (*stalenessMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Apply) }
 
-func (m *stalenessMeter) observe(f *fact) {
-	r := m.state.resource(f.Resource)
-	granted, known := f.hold.grantedAt()
-	if f.hold == nil {
-		granted, known = r.straggled(f.Client, f.Token)
+func (m *stalenessMeter) Observe(f *timeline.Fact) {
+	r := m.timeline.Resource(f.Resource)
+	granted, known := grantedAt(f.Hold)
+	if f.Hold == nil {
+		granted, known = r.Straggled(f.Client, f.Token)
 	}
 	if !known {
 		return
 	}
-	applied := m.applied.of(r)
+	applied := m.applied.Of(r)
 	if granted < *applied {
 		m.StaleApplies++
 	}
 	*applied = max(*applied, granted)
 }
 
-func (h *hold) grantedAt() (history.Time, bool) {
-	if h == nil || !h.returned {
+func grantedAt(h *timeline.Hold) (history.Time, bool) {
+	if h == nil || !h.Granted {
 		return 0, false
 	}
-	return h.granted, true
+	return h.GrantedAt, true
 }
 
 func (m *stalenessMeter) measure(all *Measurements, _ history.Time) { all.StaleWrites = m.StaleWrites }
+
+// GrantLosses is the acknowledged grants that a store has forgotten. A grant is forgotten if the
+// client was told that it holds the lock, and a new leader of the store does not have the entry.
+// Grants whose release was acknowledged before are not counted as forgotten: nobody misses them.
+// Only histories with the changes of a store's entries are counted.
+type GrantLosses struct {
+	// StoredGrants counts the acknowledged grants.
+	StoredGrants int `json:"stored_grants,omitempty" runs:"sum"`
+
+	// ForgottenGrants counts those of them that were forgotten.
+	ForgottenGrants int `json:"forgotten_grants,omitempty" runs:"sum"`
+
+	// ForgottenGrantShare is their share; 0 if there were no grants.
+	ForgottenGrantShare float64 `json:"forgotten_grant_share,omitempty"`
+}
+
+func (g *GrantLosses) derive() {
+	g.ForgottenGrantShare = shareOf(g.ForgottenGrants, g.StoredGrants)
+}
+
+func (g *GrantLosses) figures(int) []Figure {
+	if g.ForgottenGrants == 0 {
+		return nil
+	}
+	return []Figure{{"forgotten", []string{fmt.Sprintf("%d of %d grants", g.ForgottenGrants, g.StoredGrants)}}}
+}
+
+// grantMeter follows the entries of grants by their tokens.
+type grantMeter struct {
+	GrantLosses
+	known bool                    // the history has the changes of entries
+	live  map[string]*storedGrant // nil: none so far
+}
+
+// storedGrant is a try, or a grant, with its entry.
+type storedGrant struct {
+	granted   bool
+	at        history.Time // when it was granted
+	set       bool         // the entry was recorded
+	forgotten bool         // it was forgotten before the client was told of the grant
+}
+
+func newGrantMeter(l *timeline.Timeline, d *demand) meter {
+	return &grantMeter{known: l.Header.Entries}
+}
+
+func (m *grantMeter) Wants() timeline.Kinds {
+	if !m.known {
+		return 0
+	}
+	return timeline.KindSet(history.Granted, history.Released, history.EntrySet, history.EntryDeleted, history.EntryGone, history.EntriesSeen)
+}
+
+func (m *grantMeter) Observe(f *timeline.Fact) {
+	switch f.Kind {
+	case history.Granted:
+		m.granted(f)
+	case history.Released:
+		if f.Hold != nil && f.Outcome == history.OK {
+			delete(m.live, f.Hold.Token)
+		}
+	case history.EntrySet:
+		m.of(f.Token).set = true
+	case history.EntryDeleted:
+		delete(m.live, f.Token)
+	case history.EntryGone:
+		m.gone(f)
+	case history.EntriesSeen:
+		m.seen(f.Since, f.Sent)
+	}
+}
+
+func (m *grantMeter) of(token string) *storedGrant {
+	g := m.live[token]
+	if g == nil {
+		if m.live == nil {
+			m.live = map[string]*storedGrant{}
+		}
+		g = &storedGrant{}
+		m.live[token] = g
+	}
+	return g
+}
+
+func (m *grantMeter) granted(f *timeline.Fact) {
+	if f.Hold == nil {
+		return
+	}
+	g := m.of(f.Hold.Token)
+	if g.granted { // again, to a holder that enters once more
+		return
+	}
+	m.StoredGrants++
+	g.granted, g.at = true, f.Time
+	if g.forgotten {
+		m.forget(f.Hold.Token)
+	}
+}
+
+func (m *grantMeter) gone(f *timeline.Fact) {
+	g := m.of(f.Token)
+	switch {
+	case f.Reason != history.Forgotten:
+		delete(m.live, f.Token)
+	case g.granted:
+		m.forget(f.Token)
+	default:
+		g.forgotten = true
+	}
+}
+
+// seen forgets the grants whose entries a watch would have reported by now. A leader that is lost
+// can take changes with it that the watch has never seen.
+func (m *grantMeter) seen(since, sent history.Time) {
+	for token, g := range m.live {
+		if g.granted && !g.set && since <= g.at && g.at < sent {
+			m.forget(token)
+		}
+	}
+}
+
+func (m *grantMeter) forget(token string) {
+	m.ForgottenGrants++
+	delete(m.live, token)
+}
+
+func (m *grantMeter) measure(all *Measurements, _ history.Time) {
+	m.derive()
+	all.GrantLosses = m.GrantLosses
+}
+
+// UpdateLosses is the updates of guarded resources that were lost. An update reads the value and
+// writes it plus one. It is lost if the final value lacks it, because a later write came from a
+// client that had read before it. Resources with other writes are left out, and those whose
+// accepted writes are not all recorded as applied.
+type UpdateLosses struct {
+	// Updates counts the updates that took effect, acknowledged or not.
+	Updates int `json:"updates,omitempty" runs:"sum"`
+
+	// LostUpdates counts those of them that were lost.
+	LostUpdates int `json:"lost_updates,omitempty" runs:"sum"`
+
+	// LostUpdateShare is their share; 0 if there were no updates.
+	LostUpdateShare float64 `json:"lost_update_share,omitempty"`
+}
+
+func (u *UpdateLosses) derive() {
+	u.LostUpdateShare = shareOf(u.LostUpdates, u.Updates)
+}
+
+func (u *UpdateLosses) figures(int) []Figure {
+	if u.LostUpdates == 0 {
+		return nil
+	}
+	return []Figure{{"lost updates", []string{fmt.Sprintf("%d of %d", u.LostUpdates, u.Updates)}}}
+}
+
+// updateMeter compares the number of updates with how much the value has grown.
+type updateMeter struct {
+	timeline  *timeline.Timeline
+	resources timeline.PerResource[counter]
+}
+
+// counter is what is known of one resource.
+type counter struct {
+	updates    int
+	before     int64 // the value before the first update
+	value      int64 // after the last
+	other      bool  // a write was not an update, or is not known
+	unrecorded int   // writes that were accepted, and are not recorded as applied
+}
+
+func (c *counter) lost() int { return c.updates - int(c.value-c.before) }
+
+func newUpdateMeter(l *timeline.Timeline, d *demand) meter { return &updateMeter{timeline: l} }
+
+func (*updateMeter) Wants() timeline.Kinds { return timeline.KindSet(history.WriteDone, history.Apply) }
+
+func (m *updateMeter) Observe(f *timeline.Fact) {
+	c, s := m.resources.Of(m.timeline.Resource(f.Resource)), f.Section
+	if f.Kind == history.WriteDone {
+		if f.Outcome == history.OK && s != nil && s.Applied == 0 {
+			c.unrecorded++
+		}
+		return
+	}
+	if s != nil && s.Stage == timeline.Returned {
+		c.unrecorded--
+	}
+	c.other = c.other || s == nil || s.Blind || s.Wrote != s.Read+1
+	if c.updates == 0 {
+		c.before = f.Value - 1
+	}
+	c.updates, c.value = c.updates+1, f.Value
+}
+
+func (m *updateMeter) measure(all *Measurements, _ history.Time) {
+	u := &all.UpdateLosses
+	*u = UpdateLosses{}
+	m.resources.Each(func(c *counter) {
+		if !c.other && c.unrecorded == 0 {
+			u.Updates += c.updates
+			u.LostUpdates += c.lost()
+		}
+	})
+	u.derive()
+}

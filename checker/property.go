@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +19,7 @@ type asked struct {
 	property   Property
 	code       string // as in "V1"
 	title      string // as in "lease exclusion"
-	newChecker func(h history.Header, l *state, n *faultLog) propertyChecker
+	newChecker func(l *timeline.Timeline, s *shared) propertyChecker
 }
 
 // properties lists all of them in the order in which they are shown.
@@ -44,10 +46,11 @@ func Properties() []Property {
 // Unasked lists the properties that are not judged with these bounds.
 func Unasked(b history.Bounds) []Property {
 	h := history.Header{Keys: true, Bounds: b}
-	l := newState(h)
+	l := timeline.New(h)
 	return slices.DeleteFunc(Properties(), func(p Property) bool {
 		a, _ := p.find()
-		return a.newChecker(h, l, &faultLog{}).wants() != 0
+		o, hears := a.newChecker(l, &shared{}).(timeline.Observer)
+		return !hears || o.Wants() != 0
 	})
 }
 

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -20,17 +22,17 @@ import (
 // the last section of a segment counts for the next segment. See [unknowns].
 type register struct {
 	states  []registerState // at the start of the segment
-	segment []*section
+	segment []*timeline.Section
 	blind   bool // some section of the segment has not read
 
-	latest *section // the accepted section that ended last
-	alone  bool     // nothing overlaps it
+	latest *timeline.Section // the accepted section that ended last
+	alone  bool              // nothing overlaps it
 
 	open   int          // sections in progress
 	rested history.Time // when the last of them came to its end
 
-	applies  bool       // the history records when writes are applied
-	waiting  []*section // of an unknown outcome that an apply may still decide
+	applies  bool                // the history records when writes are applied
+	waiting  []*timeline.Section // of an unknown outcome that an apply may still decide
 	unknown  unknowns
 	accepted int
 	decided  int  // of them
@@ -50,23 +52,23 @@ const (
 
 // accept adds an accepted section. If its write was applied, and did not return, other sections may
 // have returned since.
-func (g *register) accept(s *section) {
-	if g.latest == nil || s.ret >= g.latest.ret {
-		g.alone = g.latest == nil || s.call > g.latest.ret
+func (g *register) accept(s *timeline.Section) {
+	if g.latest == nil || s.Return >= g.latest.Return {
+		g.alone = g.latest == nil || s.Call > g.latest.Return
 		g.latest = s
 	} else {
-		g.alone = g.alone && s.ret < g.latest.call
+		g.alone = g.alone && s.Return < g.latest.Call
 	}
 	g.accepted++
 	if g.lost {
 		return
 	}
 	place := len(g.segment)
-	for place > 0 && g.segment[place-1].ret > s.ret {
+	for place > 0 && g.segment[place-1].Return > s.Return {
 		place--
 	}
 	g.segment = slices.Insert(g.segment, place, s)
-	g.blind = g.blind || s.blind
+	g.blind = g.blind || s.Blind
 }
 
 // awaitsApply reports whether the segment is to grow until a write of unknown outcome is applied.
@@ -110,17 +112,17 @@ func (g *register) decide(o *orders) result {
 	case len(after) > maxStates:
 		return untried
 	}
-	g.states = g.unknown.settle(after)
+	g.states = g.unknown.Settle(after)
 	return legal
 }
 
 // final returns the state after the segment if it has an order without unknown writes.
 func (g *register) final(from registerState) registerState {
 	for _, s := range g.segment {
-		from.value += s.wrote - s.read
+		from.value += s.Wrote - s.Read
 	}
 	if g.alone {
-		from.value = g.latest.wrote
+		from.value = g.latest.Wrote
 	}
 	return from
 }
@@ -129,7 +131,7 @@ func (g *register) final(from registerState) registerState {
 // them may still do so. That refutes no history that has an order.
 func (g *register) next(found result) {
 	if found != legal {
-		g.states = []registerState{{value: g.latest.wrote}}
+		g.states = []registerState{{value: g.latest.Wrote}}
 		g.lost = !g.alone
 	}
 	clear(g.segment)
@@ -138,7 +140,7 @@ func (g *register) next(found result) {
 
 // crowded reports whether values were read more often than they can have occurred, whatever the
 // order. Sections in progress may come before those of the segment.
-func (g *register) crowded(ongoing []*section) bool {
+func (g *register) crowded(ongoing []*timeline.Section) bool {
 	return !slices.ContainsFunc(g.states, func(s registerState) bool {
 		_, readers := overread(s.value, g.segment, g.unknown, ongoing)
 		return readers == nil

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"cmp"
 	"slices"
 	"time"
@@ -33,7 +35,7 @@ type orders struct {
 }
 
 // ordered reports whether the sections have an order from a value on, without any unknown write.
-func (o *orders) ordered(value int64, sections []*section) result {
+func (o *orders) ordered(value int64, sections []*timeline.Section) result {
 	if found := forced(value, sections); found != undecided {
 		return found
 	}
@@ -42,13 +44,13 @@ func (o *orders) ordered(value int64, sections []*section) result {
 	}
 	ops := make([]porcupine.Operation, len(sections))
 	for i, s := range sections {
-		ops[i] = operation(s, model.SectionInput{Blind: s.blind, Read: s.read, Wrote: s.wrote})
+		ops[i] = operation(s, model.SectionInput{Blind: s.Blind, Read: s.Read, Wrote: s.Wrote})
 	}
 	return o.search(model.RegisterFrom(value), ops)
 }
 
-func operation(s *section, input any) porcupine.Operation {
-	return porcupine.Operation{ClientId: s.client - 1, Call: int64(s.call), Return: int64(s.ret), Input: input}
+func operation(s *timeline.Section, input any) porcupine.Operation {
+	return porcupine.Operation{ClientId: s.Client - 1, Call: int64(s.Call), Return: int64(s.Return), Input: input}
 }
 
 // search asks porcupine. After a search that was given up it halves the limit.
@@ -65,36 +67,36 @@ func (o *orders) search(m porcupine.Model, ops []porcupine.Operation) result {
 
 // forced decides sections that fit in the order of their returns, and those that have all read, each
 // another value: then what a section wrote says which section is next.
-func forced(value int64, sections []*section) result {
+func forced(value int64, sections []*timeline.Section) result {
 	if fits(value, sections) {
 		return legal
 	}
-	readers := make(map[int64]*section, len(sections))
+	readers := make(map[int64]*timeline.Section, len(sections))
 	for _, s := range sections {
-		if s.blind || readers[s.read] != nil {
+		if s.Blind || readers[s.Read] != nil {
 			return undecided
 		}
-		readers[s.read] = s
+		readers[s.Read] = s
 	}
 	var called history.Time // the latest call so far
 	for range sections {
 		s := readers[value]
-		if s == nil || s.ret < called {
+		if s == nil || s.Return < called {
 			return illegal
 		}
 		delete(readers, value)
-		value, called = s.wrote, max(called, s.call)
+		value, called = s.Wrote, max(called, s.Call)
 	}
 	return legal
 }
 
 // fits reports whether each section has read what the one before it wrote.
-func fits(value int64, sections []*section) bool {
+func fits(value int64, sections []*timeline.Section) bool {
 	for _, s := range sections {
-		if !s.blind && s.read != value {
+		if !s.Blind && s.Read != value {
 			return false
 		}
-		value = s.wrote
+		value = s.Wrote
 	}
 	return true
 }
@@ -104,17 +106,17 @@ func fits(value int64, sections []*section) bool {
 // readers. An unknown write may have taken effect. A section in progress, if it has not called its
 // write, may produce one occurrence of any value, but gains nothing if the value that it has read and
 // replaces is needed as well.
-func overread(value int64, sections []*section, unknown unknowns, ongoing []*section) (int64, []*section) {
+func overread(value int64, sections []*timeline.Section, unknown unknowns, ongoing []*timeline.Section) (int64, []*timeline.Section) {
 	readers, visits := map[int64]int{}, map[int64]int{value: 1}
 	for _, s := range sections {
-		visits[s.wrote]++
-		if !s.blind {
-			readers[s.read]++
+		visits[s.Wrote]++
+		if !s.Blind {
+			readers[s.Read]++
 		}
 	}
 	for _, s := range ongoing {
-		if s.stage == writing {
-			visits[s.wrote]++
+		if s.Stage == timeline.Writing {
+			visits[s.Wrote]++
 		}
 	}
 	excess := 0
@@ -123,21 +125,21 @@ func overread(value int64, sections []*section, unknown unknowns, ongoing []*sec
 		excess += max(0, n-visits[v])
 	}
 	for _, s := range ongoing {
-		if s.stage == reading || s.stage == holding && readers[s.read] < visits[s.read] {
+		if s.Stage == timeline.Reading || s.Stage == timeline.Holding && readers[s.Read] < visits[s.Read] {
 			excess--
 		}
 	}
 	if excess <= 0 {
 		return 0, nil
 	}
-	first := slices.IndexFunc(sections, func(s *section) bool {
-		if !s.blind {
-			visits[s.read]--
+	first := slices.IndexFunc(sections, func(s *timeline.Section) bool {
+		if !s.Blind {
+			visits[s.Read]--
 		}
-		return !s.blind && visits[s.read] < 0
+		return !s.Blind && visits[s.Read] < 0
 	})
-	value = sections[first].read
-	return value, slices.DeleteFunc(slices.Clone(sections), func(s *section) bool { return s.blind || s.read != value })
+	value = sections[first].Read
+	return value, slices.DeleteFunc(slices.Clone(sections), func(s *timeline.Section) bool { return s.Blind || s.Read != value })
 }
 
 // unknowns is the sections of a resource whose write has an unknown outcome: each may take effect at
@@ -150,38 +152,38 @@ func overread(value int64, sections []*section, unknown unknowns, ongoing []*sec
 // write could be omitted), an accepted section comes in the end, and no value occurs twice on the way
 // from one accepted section to the next (otherwise the part in between could be omitted). So unknown
 // writes come in chains, each of which leads to what an accepted section has read.
-type unknowns map[int64][]*section
+type unknowns map[int64][]*timeline.Section
 
 // add adds an unknown write. A write that does not change the value is ignored: nothing can need it.
-func (u unknowns) add(s *section) {
-	if !s.blind && s.read == s.wrote {
+func (u unknowns) add(s *timeline.Section) {
+	if !s.Blind && s.Read == s.Wrote {
 		return
 	}
-	list := u[s.wrote]
-	place, _ := slices.BinarySearchFunc(list, s, func(a, b *section) int { return cmp.Compare(a.call, b.call) })
-	u[s.wrote] = slices.Insert(list, place, s)
+	list := u[s.Wrote]
+	place, _ := slices.BinarySearchFunc(list, s, func(a, b *timeline.Section) int { return cmp.Compare(a.Call, b.Call) })
+	u[s.Wrote] = slices.Insert(list, place, s)
 }
 
 // all returns every unknown section in the order of the writes.
-func (u unknowns) all() []*section {
-	var all []*section
+func (u unknowns) all() []*timeline.Section {
+	var all []*timeline.Section
 	for _, list := range u {
 		all = append(all, list...)
 	}
-	slices.SortFunc(all, func(a, b *section) int {
-		return cmp.Or(cmp.Compare(a.writeAt, b.writeAt), cmp.Compare(a.client, b.client))
+	slices.SortFunc(all, func(a, b *timeline.Section) int {
+		return cmp.Or(cmp.Compare(a.WriteAt, b.WriteAt), cmp.Compare(a.Client, b.Client))
 	})
 	return all
 }
 
 // about returns a copy of those that can lead to what sections have read. A search that is given up
 // may still run for a moment, while others are added and forgotten.
-func (u unknowns) about(sections []*section) unknowns {
+func (u unknowns) about(sections []*timeline.Section) unknowns {
 	some := unknowns{}
 	var values []int64
 	for _, s := range sections {
-		if !s.blind {
-			values = append(values, s.read)
+		if !s.Blind {
+			values = append(values, s.Read)
 		}
 	}
 	for len(values) > 0 {
@@ -192,8 +194,8 @@ func (u unknowns) about(sections []*section) unknowns {
 		}
 		some[v] = slices.Clone(u[v])
 		for _, s := range u[v] {
-			if !s.blind {
-				values = append(values, s.read)
+			if !s.Blind {
+				values = append(values, s.Read)
 			}
 		}
 	}
@@ -205,7 +207,7 @@ func (u unknowns) about(sections []*section) unknowns {
 // come before a section that returned earlier.
 type registerState struct {
 	value  int64
-	spent  []*section
+	spent  []*timeline.Section
 	called history.Time
 }
 
@@ -222,7 +224,7 @@ func include(states []registerState, s registerState) []registerState {
 
 // follows reports whether s has the same value as the other state and has spent at least as much.
 func (s registerState) follows(other registerState) bool {
-	return s.value == other.value && s.called >= other.called && !slices.ContainsFunc(other.spent, func(w *section) bool {
+	return s.value == other.value && s.called >= other.called && !slices.ContainsFunc(other.spent, func(w *timeline.Section) bool {
 		return !slices.Contains(s.spent, w)
 	})
 }
@@ -230,14 +232,14 @@ func (s registerState) follows(other registerState) bool {
 func (s registerState) equals(other registerState) bool { return s.follows(other) && other.follows(s) }
 
 // settle forgets the unknown writes that have taken effect in every state.
-func (u unknowns) settle(states []registerState) []registerState {
+func (u unknowns) Settle(states []registerState) []registerState {
 	for _, w := range states[0].spent {
 		if slices.ContainsFunc(states, func(s registerState) bool { return !slices.Contains(s.spent, w) }) {
 			continue
 		}
-		is := func(s *section) bool { return s == w }
-		if u[w.wrote] = slices.DeleteFunc(u[w.wrote], is); len(u[w.wrote]) == 0 {
-			delete(u, w.wrote)
+		is := func(s *timeline.Section) bool { return s == w }
+		if u[w.Wrote] = slices.DeleteFunc(u[w.Wrote], is); len(u[w.Wrote]) == 0 {
+			delete(u, w.Wrote)
 		}
 		for i, s := range states {
 			states[i].spent = slices.DeleteFunc(slices.Clone(s.spent), is)
@@ -255,7 +257,7 @@ type unknownSearch struct {
 
 // withUnknown returns the states in which sections can end that have no order from a state on without
 // unknown writes. There are none if the sections have no order with them either.
-func (o *orders) withUnknown(from registerState, sections []*section, unknown unknowns) ([]registerState, result) {
+func (o *orders) withUnknown(from registerState, sections []*timeline.Section, unknown unknowns) ([]registerState, result) {
 	u := unknownSearch{unknown: unknown.about(sections)}
 	if _, readers := overread(from.value, sections, u.unknown, nil); len(u.unknown) == 0 || readers != nil {
 		return nil, illegal
@@ -264,7 +266,7 @@ func (o *orders) withUnknown(from registerState, sections []*section, unknown un
 	for _, s := range sections {
 		ops = append(ops, operation(s, s))
 	}
-	ops = append(ops, porcupine.Operation{Call: int64(forever), Return: int64(forever)})
+	ops = append(ops, porcupine.Operation{Call: int64(timeline.Forever), Return: int64(timeline.Forever)})
 	found := o.search(porcupine.Model{
 		Init: func() any { return []registerState{from} },
 		Step: u.step,
@@ -286,19 +288,19 @@ func (o *orders) withUnknown(from registerState, sections []*section, unknown un
 // step takes a section from several states to the next ones. The operation without a section comes
 // last. It notes the states, and is never legal, so that porcupine goes through all orders.
 func (u *unknownSearch) step(state, input, _ any) (bool, any) {
-	s, more := input.(*section)
+	s, more := input.(*timeline.Section)
 	var next []registerState
 	for _, from := range state.([]registerState) {
 		if !more {
 			u.after = include(u.after, registerState{value: from.value, spent: from.spent})
 			continue
 		}
-		u.chains(from, s, nil, func(used []*section) {
-			to := registerState{value: s.wrote, spent: slices.Concat(from.spent, used), called: from.called}
+		u.chains(from, s, nil, func(used []*timeline.Section) {
+			to := registerState{value: s.Wrote, spent: slices.Concat(from.spent, used), called: from.called}
 			for _, w := range used {
-				to.called = max(to.called, w.call)
+				to.called = max(to.called, w.Call)
 			}
-			if s.ret >= to.called {
+			if s.Return >= to.called {
 				next = include(next, to)
 			}
 		})
@@ -310,17 +312,17 @@ func (u *unknownSearch) step(state, input, _ any) (bool, any) {
 // chains calls each for every chain of unknown writes that leads from a state to a section, the last
 // write first. behind is the end of the chain. Of several writes with the same effect the one that was
 // called first takes effect first.
-func (u *unknownSearch) chains(from registerState, to *section, behind []*section, each func([]*section)) {
-	if to.blind || to.read == from.value {
+func (u *unknownSearch) chains(from registerState, to *timeline.Section, behind []*timeline.Section, each func([]*timeline.Section)) {
+	if to.Blind || to.Read == from.value {
 		each(behind)
 		return
 	}
-	if slices.ContainsFunc(behind, func(w *section) bool { return w.wrote == to.read }) {
+	if slices.ContainsFunc(behind, func(w *timeline.Section) bool { return w.Wrote == to.Read }) {
 		return
 	}
-	var tried []*section
-	for _, w := range u.unknown[to.read] {
-		same := func(t *section) bool { return t.blind == w.blind && (w.blind || t.read == w.read) }
+	var tried []*timeline.Section
+	for _, w := range u.unknown[to.Read] {
+		same := func(t *timeline.Section) bool { return t.Blind == w.Blind && (w.Blind || t.Read == w.Read) }
 		if !slices.Contains(from.spent, w) && !slices.ContainsFunc(tried, same) {
 			tried = append(tried, w)
 			u.chains(from, w, append(behind, w), each)

@@ -2,12 +2,12 @@ package checker
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // FaultTolerance says that with a minority of nodes out of reach, tries still succeed.
@@ -36,29 +36,39 @@ const FaultTolerance Property = "fault_tolerance"
 type tolerance struct {
 	tries int // how many must suffice; 0: not judged
 	ttl   time.Duration
-	nodes electorate // all nodes with one vote each, whatever the lock makes of them: else a lock on a single node would promise nothing
+	nodes timeline.Electorate // all nodes with one vote each, whatever the lock makes of them: else a lock on a single node would promise nothing
 
-	state    *state
-	faultLog *faultLog
-	changed  history.Time   // the last change to any node or link
-	unquiet  []history.Time // by node: the last change to it or to a link to it
-	severed  []int          // by node: how many clients are cut off from it
-	faulty   bool           // some node was out of some client's reach at some time
-	returned []attempt      // in this instant
-	called   []*hold        // tries, in this instant
-	leaving  []departure    // in this instant
-	cleared  []orphanKey    // keys that went away in this instant
+	timeline *timeline.Timeline
+	faults   *timeline.Faults
+	changed  history.Time     // the last change to any node or link
+	unquiet  []history.Time   // by node: the last change to it or to a link to it
+	severed  []int            // by node: how many clients are cut off from it
+	faulty   bool             // some node was out of some client's reach at some time
+	returned []attempt        // in this instant
+	called   []*timeline.Hold // tries, in this instant
+	leaving  []departure      // in this instant
+	cleared  []orphanKey      // keys that went away in this instant
 	streaks  map[streakKey]streak
-	pending  []openStreak // violations that rest on answers to watches, which are not there yet
+
+	competitors timeline.PerResource[competitors]
+	rivals      timeline.PerHold[rival]
+	kept        timeline.PerResource[[]orphanKey] // keys on the nodes
+	pending     []openStreak                      // violations that rest on answers to watches, which are not there yet
 
 	eligible int
 	granted  int // of the fair tries
 	breaches violations
 }
 
+// rival is what is known of a try, or a hold, that others compete with.
+type rival struct {
+	competes   bool           // the token may hold keys
+	obstructed timeline.Nodes // nodes that kept another token's key at some time since the call
+}
+
 // attempt is a try that has returned.
 type attempt struct {
-	hold    *hold
+	hold    *timeline.Hold
 	call    history.Time
 	at      history.Time // of its return
 	granted bool
@@ -67,7 +77,7 @@ type attempt struct {
 
 // compare orders the tries that returned in one instant by their calls.
 func (a attempt) compare(b attempt) int {
-	return cmp.Or(cmp.Compare(a.call, b.call), strings.Compare(a.hold.token, b.hold.token))
+	return cmp.Or(cmp.Compare(a.call, b.call), strings.Compare(a.hold.Token, b.hold.Token))
 }
 
 // streak is fair tries in a row without a grant.
@@ -80,7 +90,7 @@ type streak struct {
 type openStreak struct {
 	since, at history.Time
 	tries     int
-	awaited   nodes // whose next answers are not there yet
+	awaited   timeline.Nodes // whose next answers are not there yet
 	told      Finding
 }
 
@@ -89,35 +99,33 @@ type streakKey struct {
 	resource string
 }
 
-// longAgo is before every instant of a history, with room to add to it.
-const longAgo history.Time = math.MinInt64 / 2
-
-func newTolerance(h history.Header, l *state, n *faultLog) propertyChecker {
+func newTolerance(l *timeline.Timeline, _ *shared) propertyChecker {
+	h := l.Header
 	t := &tolerance{
-		state: l, faultLog: n,
-		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: allAlike(h.Nodes),
-		changed: longAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
+		timeline: l, faults: &l.Faults,
+		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: timeline.AllAlike(h.Nodes),
+		changed: timeline.LongAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
 		streaks: map[streakKey]streak{},
 	}
 	for n := range t.unquiet {
-		t.unquiet[n] = longAgo
+		t.unquiet[n] = timeline.LongAgo
 	}
 	return t
 }
 
-func (t *tolerance) wants() kinds {
+func (t *tolerance) Wants() timeline.Kinds {
 	if t.tries == 0 {
 		return 0
 	}
-	keys := kindSet(history.KeySet, history.KeyGone)
-	if t.state.header.Watched {
-		keys = kindSet(history.EntriesSeen) // keys are recorded late
+	keys := timeline.KindSet(history.KeySet, history.KeyGone)
+	if t.timeline.Header.Watched {
+		keys = timeline.KindSet(history.EntriesSeen) // keys are recorded late
 	}
-	return keys | kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
+	return keys | timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp)
 }
 
-func (t *tolerance) observe(f *fact) {
+func (t *tolerance) Observe(f *timeline.Fact) {
 	switch f.Kind {
 	case history.NodeDown, history.NodeUp:
 		t.change(f)
@@ -132,31 +140,31 @@ func (t *tolerance) observe(f *fact) {
 	case history.EntriesSeen:
 		t.answered(f)
 	case history.Granted, history.Refused:
-		if f.hold != nil {
-			t.returned = append(t.returned, attempt{f.hold, f.hold.acquire.at, f.Time, f.Kind == history.Granted, f.Kind == history.Granted})
+		if f.Hold != nil {
+			t.returned = append(t.returned, attempt{f.Hold, f.Hold.Acquire.At, f.Time, f.Kind == history.Granted, f.Kind == history.Granted})
 		}
-	case reentered:
-		t.returned = append(t.returned, attempt{f.try, f.try.acquire.at, f.Time, true, false})
-		f.hold.compete(f.Time)
+	case timeline.Reentered:
+		t.returned = append(t.returned, attempt{f.Try, f.Try.Acquire.At, f.Time, true, false})
+		t.compete(f.Hold, f.Time)
 	default:
-		t.competitors(f)
+		t.follow(f)
 	}
 }
 
-func (t *tolerance) change(f *fact) {
+func (t *tolerance) change(f *timeline.Fact) {
 	t.changed, t.unquiet[f.Node] = f.Time, f.Time
-	t.faulty = t.faulty || t.state.down != 0 || f.Kind == history.LinkDown
+	t.faulty = t.faulty || t.timeline.Down != 0 || f.Kind == history.LinkDown
 }
 
-func (t *tolerance) sever(f *fact) {
-	if f.changes {
+func (t *tolerance) sever(f *timeline.Fact) {
+	if f.LinkChanged {
 		t.severed[f.Node]++
 	}
 	t.change(f)
 }
 
-func (t *tolerance) mend(f *fact) {
-	if f.changes {
+func (t *tolerance) mend(f *timeline.Fact) {
+	if f.LinkChanged {
 		t.severed[f.Node]--
 	}
 	t.change(f)
@@ -164,10 +172,10 @@ func (t *tolerance) mend(f *fact) {
 
 // settle judges the tries that returned in the instant. After that those that hold
 // nothing compete no more.
-func (t *tolerance) settle() {
+func (t *tolerance) Settle() {
 	t.stopCompeting()
 	for _, h := range t.called {
-		t.obstruct(h)
+		t.obstructCalled(h)
 	}
 	slices.SortFunc(t.returned, attempt.compare)
 	for _, a := range t.returned {
@@ -175,7 +183,7 @@ func (t *tolerance) settle() {
 	}
 	for _, a := range t.returned {
 		if !a.holds {
-			a.hold.retreat(t.refusedUntil(a))
+			t.stop(a.hold, t.refusedUntil(a))
 		}
 	}
 	t.returned, t.called, t.cleared = t.returned[:0], t.called[:0], t.cleared[:0]
@@ -191,13 +199,13 @@ func (t *tolerance) refusedUntil(a attempt) history.Time {
 }
 
 // cancelled reports whether the call of the try may have been cancelled.
-func (a attempt) cancelled() bool { return a.hold.client.cancelled >= a.call }
+func (a attempt) cancelled() bool { return a.hold.Client.Cancelled >= a.call }
 
 func (t *tolerance) judge(a attempt) {
-	if t.state.down == 0 && a.hold.client.cut == 0 && len(t.streaks) == 0 {
+	if t.timeline.Down == 0 && a.hold.Client.Unlinked == 0 && len(t.streaks) == 0 {
 		return
 	}
-	key := streakKey{a.hold.client.number, a.hold.resource.name}
+	key := streakKey{a.hold.Client.Number, a.hold.Resource.Name}
 	if !t.fair(a) {
 		delete(t.streaks, key)
 		return
@@ -222,36 +230,36 @@ func (t *tolerance) judge(a attempt) {
 
 // fair reports whether the try is fair.
 func (t *tolerance) fair(a attempt) bool {
-	c := a.hold.client
-	gone := t.state.down | c.cut
-	reached := t.nodes.voters() &^ gone
-	if gone == 0 || !t.nodes.has(reached) || t.changed >= a.call {
+	c := a.hold.Client
+	gone := t.timeline.Down | c.Unlinked
+	reached := t.nodes.Nodes() &^ gone
+	if gone == 0 || !t.nodes.Quorum(reached) || t.changed >= a.call {
 		return false
 	}
 	for n := range t.unquiet {
-		if reached.has(n) && (t.severed[n] > 0 || t.unquiet[n].Add(t.ttl) > a.call) {
+		if reached.Has(n) && (t.severed[n] > 0 || t.unquiet[n].Add(t.ttl) > a.call) {
 			return false
 		}
 	}
-	if c.paused || c.turned >= a.call || a.cancelled() {
+	if c.Paused || c.PauseChanged >= a.call || a.cancelled() {
 		return false
 	}
-	return a.hold.obstructed&reached == 0 && a.hold.resource.competitors.free(a)
+	return t.rivals.Of(a.hold).obstructed&reached == 0 && t.competitors.Of(a.hold.Resource).free(a)
 }
 
 func (t *tolerance) violate(a attempt, s streak) {
-	client, r := a.hold.client, a.hold.resource.name
-	reached := t.nodes.voters() &^ (t.state.down | client.cut)
+	client, r := a.hold.Client, a.hold.Resource.Name
+	reached := t.nodes.Nodes() &^ (t.timeline.Down | client.Unlinked)
 	tell := func() Finding {
-		refused := Event{Role: RoleWait, From: s.since, To: a.at, Client: client.number, Resource: r}
+		refused := Event{Role: RoleWait, From: s.since, To: a.at, Client: client.Number, Resource: r}
 		return Finding{
 			Events: []Event{refused.say("client %d was refused %s at %s in a row, from %s to %s, though it reached %s and nobody competed",
-				client.number, quoted(r), counted(s.tries, "try"), at(s.since), at(a.at), t.nodes.share(reached))},
+				client.Number, quoted(r), counted(s.tries, "try"), at(s.since), at(a.at), votesOf(t.nodes, reached))},
 			Causes: t.causes(a, reached),
-			Where:  &Place{Resource: r, Client: client.number, From: s.since, To: a.at},
+			Where:  &Place{Resource: r, Client: client.Number, From: s.since, To: a.at},
 		}
 	}
-	awaited := reached & t.state.watched()
+	awaited := reached & t.timeline.WatchedNodes()
 	if awaited == 0 {
 		t.breaches.add(tell)
 		return
@@ -261,13 +269,13 @@ func (t *tolerance) violate(a attempt, s streak) {
 
 // answered judges by an answer to the watch of a node, or of the store, whether the node was in reach
 // before: tries in a row do not count during which it answered as late as such a try takes on average.
-func (t *tolerance) answered(f *fact) {
-	whose := node(f.Node)
+func (t *tolerance) answered(f *timeline.Fact) {
+	whose := timeline.Node(f.Node)
 	if f.Node == 0 {
-		whose = allNodes(t.state.header.Nodes)
+		whose = timeline.AllNodes(t.timeline.Header.Nodes)
 	}
 	late := func(since, at history.Time, tries int) bool {
-		overlap := min(f.Time, at).Sub(max(f.waited, since))
+		overlap := min(f.Time, at).Sub(max(f.WaitedSince, since))
 		return overlap > 0 && overlap*time.Duration(tries) >= at.Sub(since)
 	}
 	for key, s := range t.streaks {
@@ -276,7 +284,7 @@ func (t *tolerance) answered(f *fact) {
 			delete(t.streaks, key)
 		}
 	}
-	t.pending = without(t.pending, func(c *openStreak) bool {
+	t.pending = timeline.Without(t.pending, func(c *openStreak) bool {
 		if c.awaited&whose == 0 {
 			return false
 		}
@@ -294,12 +302,12 @@ func (t *tolerance) answered(f *fact) {
 	})
 }
 
-func (t *tolerance) causes(a attempt, reached nodes) []Cause {
-	if lock := electorateOf(t.state.header); !lock.None() && !lock.has(reached) {
-		missed, client := lock.voters()&^reached, a.hold.client.number
-		return broken(KeepersReached, Event{Role: RoleFault, Client: client, Nodes: missed.listed(nil)}.say("client %d did not reach %v", client, missed))
+func (t *tolerance) causes(a attempt, reached timeline.Nodes) []Cause {
+	if lock := timeline.ElectorateOf(t.timeline.Header); !lock.None() && !lock.Quorum(reached) {
+		missed, client := lock.Nodes()&^reached, a.hold.Client.Number
+		return broken(KeepersReached, Event{Role: RoleFault, Client: client, Nodes: listNodes(missed, nil)}.say("client %d did not reach %v", client, missed))
 	}
-	if o := a.hold.outlived(t.nodes, a.at); o != nil {
+	if o := outlived(a.hold, t.nodes, a.at); o != nil {
 		return unbroken(o.event())
 	}
 	return unbroken(Event{Role: RoleWait, Text: "the lock itself refused"})
@@ -327,4 +335,169 @@ func (t *tolerance) finding(end history.Time) Finding {
 	}
 	won := Event{Role: RoleAccess}
 	return because(Holds, won.say("with nodes out of reach %d of %s succeeded that reached a quiet majority with nobody competing", t.granted, counted(t.eligible, "try")))
+}
+
+// orphanKey is a key that a node keeps under a resource's name.
+type orphanKey struct {
+	resource *timeline.Resource
+	node     int
+	token    string
+}
+
+// keySet notes a key. It obstructs all tries under way for another token.
+func (t *tolerance) keySet(f *timeline.Fact) {
+	r := f.Locked
+	t.forget(f)
+	kept := t.kept.Of(r)
+	*kept = append(*kept, orphanKey{r, f.Node, f.Token})
+	for _, h := range r.Holds {
+		if h.Token != f.Token {
+			t.obstruct(h, f.Node)
+		}
+	}
+}
+
+// forget notes that a node has no key any more.
+func (t *tolerance) forget(f *timeline.Fact) {
+	kept := t.kept.Of(f.Locked)
+	*kept = timeline.Without(*kept, func(s *orphanKey) bool {
+		if s.node == f.Node {
+			t.cleared = append(t.cleared, *s)
+		}
+		return s.node == f.Node
+	})
+}
+
+// obstruct notes a node whose key obstructs a try.
+func (t *tolerance) obstruct(h *timeline.Hold, node int) {
+	rival := t.rivals.Of(h)
+	rival.obstructed = rival.obstructed.With(node)
+}
+
+// obstructCalled notes the nodes whose keys obstruct a try that was called in this instant, or did
+// until then.
+func (t *tolerance) obstructCalled(h *timeline.Hold) {
+	for _, keys := range [][]orphanKey{*t.kept.Of(h.Resource), t.cleared} {
+		for _, s := range keys {
+			if s.resource == h.Resource && s.token != h.Token {
+				t.obstruct(h, s.node)
+			}
+		}
+	}
+}
+
+// competitors counts the tokens of a resource that may have keys on nodes. A token
+// competes from the call of acquire until the try is refused or a release has returned
+// OK. After a lapse, or a release that was not confirmed, it may have left keys and
+// competes for another longest TTL. After the client's death it competes for two, because
+// a request may still be on its way. A hold without a TTL competes until a release has
+// returned OK.
+type competitors struct {
+	open    int          // tokens that compete now
+	settled history.Time // when the last of the others stopped
+
+	latest history.Time // the last instant in which some began to compete
+	began  int          // how many did
+}
+
+// free reports whether no other token competed during the try. A try that begins in the
+// instant in which this one returns does not count.
+func (r *competitors) free(a attempt) bool {
+	began := 0
+	if r.latest == a.at {
+		began = r.began
+	}
+	return a.call < a.at && r.open-began == 1 && r.settled <= a.call
+}
+
+func (t *tolerance) compete(h *timeline.Hold, now history.Time) {
+	rival := t.rivals.Of(h)
+	if rival.competes {
+		return
+	}
+	rival.competes = true
+	r := t.competitors.Of(h.Resource)
+	r.open++
+	if r.latest != now {
+		r.latest, r.began = now, 0
+	}
+	r.began++
+}
+
+// stop ends the competition of a hold at an instant.
+func (t *tolerance) stop(h *timeline.Hold, then history.Time) {
+	if rival := t.rivals.Of(h); rival.competes {
+		rival.competes = false
+		r := t.competitors.Of(h.Resource)
+		r.open--
+		r.settled = max(r.settled, then)
+	}
+}
+
+// departure is an event after which a hold, or all holds of a client, may stop competing.
+type departure struct {
+	kind    history.Kind
+	hold    *timeline.Hold
+	client  *timeline.Client
+	outcome history.Outcome
+	at      history.Time
+}
+
+// follow follows which tokens compete. They stop at the end of the instant.
+func (t *tolerance) follow(f *timeline.Fact) {
+	h := f.Hold
+	switch f.Kind {
+	case history.Kill:
+		t.leaving = append(t.leaving, departure{kind: f.Kind, client: f.Actor, at: f.Time})
+	case history.Released, history.Lapse:
+		if h != nil {
+			t.leaving = append(t.leaving, departure{kind: f.Kind, hold: h, outcome: f.Outcome, at: f.Time})
+		}
+	case history.Acquire, history.Extended:
+		if h != nil && (!h.Client.Dead || h.Client.Died == f.Time) {
+			t.compete(h, f.Time)
+		}
+		if h != nil && f.Kind == history.Acquire {
+			t.called = append(t.called, h)
+		}
+	}
+}
+
+// stopCompeting handles the departures of the instant: releases first, then lapses, deaths
+// last.
+func (t *tolerance) stopCompeting() {
+	for _, kind := range []history.Kind{history.Released, history.Lapse, history.Kill} {
+		for _, d := range t.leaving {
+			if d.kind == kind {
+				t.retreat(d)
+			}
+		}
+	}
+	t.leaving = t.leaving[:0]
+}
+
+// retreat lets a hold, or all holds of a dead client, compete only as long as they may have
+// left keys.
+func (t *tolerance) retreat(d departure) {
+	switch h := d.hold; {
+	case d.kind == history.Kill:
+		for _, h := range d.client.Holds {
+			if !h.Endless() || t.timeline.DiesWithClient(h) {
+				t.stop(h, d.at.Add(2*t.ttl))
+			}
+		}
+	case d.kind == history.Lapse:
+		if h.Granted && h.Expired() {
+			t.stop(h, d.at.Add(t.ttl))
+		}
+	case d.outcome == history.OK || !h.Endless() || t.timeline.DiesWithClient(h):
+		t.stop(h, d.at.Add(t.lingering(d.outcome)))
+	}
+}
+
+func (t *tolerance) lingering(o history.Outcome) time.Duration {
+	if o == history.OK {
+		return 0
+	}
+	return t.ttl
 }

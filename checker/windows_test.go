@@ -1,6 +1,8 @@
 package checker_test
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"slices"
 	"testing"
 
@@ -13,7 +15,7 @@ import (
 )
 
 // told makes operations of the windows that the checker reports.
-func told(windows []checker.Window) []porcupine.Operation {
+func told(windows []timeline.Window) []porcupine.Operation {
 	var ops []porcupine.Operation
 	for _, w := range windows {
 		op := func(step model.LeaseStep, call, ret int64) {
@@ -41,8 +43,8 @@ func told(windows []checker.Window) []porcupine.Operation {
 }
 
 // isGap reports whether the place is the time in which a hold was over that goes on.
-func isGap(p *checker.Place, windows []checker.Window) bool {
-	return slices.ContainsFunc(windows, func(w checker.Window) bool {
+func isGap(p *checker.Place, windows []timeline.Window) bool {
+	return slices.ContainsFunc(windows, func(w timeline.Window) bool {
 		return w.Late && w.Grant.Resource == p.Resource && w.Over == p.From && w.From == p.To
 	})
 }
@@ -53,9 +55,13 @@ func TestWindowsAreThoseThatAreJudged(t *testing.T) {
 	repeat(t, 10_000, func(t *rapid.T) {
 		header, events := write(drawScripts(t), rapid.Uint64().Draw(t, "order"))
 		for _, p := range []checker.Property{checker.Lease, checker.Section} {
-			var windows []checker.Window
-			panel := checker.New(header, p)
-			panel.Windows(p, func(w checker.Window) { windows = append(windows, w) })
+			var windows []timeline.Window
+			line, of := timeline.New(header), timeline.LeaseWindow
+			if p == checker.Section {
+				of = timeline.SectionWindow
+			}
+			panel := checker.Of(line, p)
+			line.Windows(of, func(w timeline.Window) { windows = append(windows, w) })
 			for i := range events {
 				panel.Record(&events[i])
 			}

@@ -1,6 +1,8 @@
 package excerpt
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"cmp"
 	"errors"
 	"fmt"
@@ -28,18 +30,18 @@ func Of(r checker.Report, p checker.Property, from io.Reader) (Excerpt, error) {
 	header := in.Header()
 	header.UntilClock = cmp.Or(header.UntilClock, r.UntilClock)
 	near := nearby{finding: f}
-	var c *checker.Checker
+	line := timeline.New(header)
+	finish := line.Close
 	switch p {
 	case checker.Effect:
-		c = checker.New(header, p)
+		c := checker.Of(line, p)
 		c.SetSearchLimit(1) // the verdict is known
 		c.Accesses(near.access)
-	case checker.Fence:
-		c = checker.New(header, checker.Lease)
-		c.Windows(checker.Lease, near.window)
+		finish = func() { c.Finish() }
+	case checker.Section:
+		line.Windows(timeline.SectionWindow, near.window)
 	default:
-		c = checker.New(header, p)
-		c.Windows(p, near.window)
+		line.Windows(timeline.LeaseWindow, near.window)
 	}
 	for {
 		e, err := in.Next()
@@ -49,9 +51,9 @@ func Of(r checker.Report, p checker.Property, from io.Reader) (Excerpt, error) {
 		if err != nil {
 			return Excerpt{}, err
 		}
-		c.Record(e)
+		line.Record(e)
 	}
-	c.Finish()
+	finish()
 	if p == checker.Effect {
 		return near.effect(), nil
 	}
@@ -64,7 +66,7 @@ const most = 40
 // nearby keeps what happened at the place of a finding.
 type nearby struct {
 	finding  checker.Finding
-	windows  []checker.Window
+	windows  []timeline.Window
 	accesses []checker.Access
 }
 
@@ -74,7 +76,7 @@ func (n *nearby) at(resource string, call, end history.Time) bool {
 	return resource == where.Resource && end >= where.From && call <= where.To
 }
 
-func (n *nearby) window(w checker.Window) {
+func (n *nearby) window(w timeline.Window) {
 	named := func(g checker.Grant) bool { return g.Client == w.Grant.Client && g.Token == w.Grant.Token }
 	pair := n.finding.First
 	if n.at(w.Grant.Resource, w.Call, w.To) && (len(n.windows) < most || pair != nil && (named(pair.First) || named(pair.Second))) {

@@ -1,6 +1,8 @@
 package rare
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"cmp"
 	"fmt"
 	"math"
@@ -33,9 +35,9 @@ type observer struct {
 	header  history.Header
 	unit    float64 // of time: the longest TTL, ns
 	grants  int
-	windows map[string][]checker.Window // by resource
-	holds   map[string]*hold            // by token
-	away    map[int]bool                // nodes that are down
+	windows map[string][]timeline.Window // by resource
+	holds   map[string]*hold             // by token
+	away    map[int]bool                 // nodes that are down
 }
 
 // hold is the keys of a hold.
@@ -58,11 +60,15 @@ func newObserver(h history.Header, p checker.Property) (*observer, error) {
 	case !h.Keys || h.Keepers < 0 || h.Votes != nil:
 		return nil, fmt.Errorf("there is no distance for the lock %s: its holds are not majorities of keys on nodes", h.Lock)
 	}
-	o := &observer{
-		Checker: checker.New(h, p), header: h, unit: float64(max(h.LongestTTL, time.Millisecond)),
-		windows: map[string][]checker.Window{}, holds: map[string]*hold{}, away: map[int]bool{},
+	line, of := timeline.New(h), timeline.LeaseWindow
+	if p == checker.Section {
+		of = timeline.SectionWindow
 	}
-	o.Windows(p, func(w checker.Window) {
+	o := &observer{
+		Checker: checker.Of(line, p), header: h, unit: float64(max(h.LongestTTL, time.Millisecond)),
+		windows: map[string][]timeline.Window{}, holds: map[string]*hold{}, away: map[int]bool{},
+	}
+	line.Windows(of, func(w timeline.Window) {
 		if !w.Empty {
 			o.windows[w.Grant.Resource] = append(o.windows[w.Grant.Resource], w)
 		}
@@ -154,9 +160,9 @@ func (o *observer) distance() Distance {
 }
 
 // of returns the distance of a hold from an overlap with another window of its resource.
-func (o *observer) of(h *hold, w checker.Window, before, after []checker.Window) Distance {
+func (o *observer) of(h *hold, w timeline.Window, before, after []timeline.Window) Distance {
 	next := never
-	for _, others := range [][]checker.Window{before, after} {
+	for _, others := range [][]timeline.Window{before, after} {
 		for _, other := range others {
 			if other.Grant.Client == w.Grant.Client {
 				continue

@@ -53,6 +53,19 @@ func Duration(d time.Duration) string {
 	return d.String()
 }
 
+// Instant prints an instant of a run, to four digits or so.
+func Instant[T ~int64](at T) string { return FourDigits(time.Duration(at)) }
+
+// FourDigits prints a duration to four digits or so.
+func FourDigits(d time.Duration) string {
+	for unit := 10 * time.Millisecond; unit > 1; unit /= 10 {
+		if d.Abs() >= 1000*unit {
+			return d.Round(unit).String()
+		}
+	}
+	return d.String()
+}
+
 // Whole prints a duration as a person writes it who gives one: "5m" and not "5m0s".
 func Whole(d time.Duration) string {
 	text := d.String()

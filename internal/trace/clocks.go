@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"cmp"
 	"fmt"
 	"slices"
@@ -105,20 +107,23 @@ func (a *clockOffset) look(now time.Duration, who, name string, tell func(ClockI
 }
 
 // windows are the windows of all holds, as the checker of exclusion sees them.
-type windows []checker.Window
+type windows []timeline.Window
 
 // Windows returns the windows of all holds in the order of their begins, as the checker of
 // lease or section exclusion sees them.
-func (t *Trace) Windows(p checker.Property) (all []checker.Window) {
-	panel := checker.New(t.header, p)
-	panel.Windows(p, func(w checker.Window) { all = append(all, w) })
+func (t *Trace) Windows(p checker.Property) (all []timeline.Window) {
+	line, of := timeline.New(t.header), timeline.LeaseWindow
+	if p == checker.Section {
+		of = timeline.SectionWindow
+	}
+	line.Windows(of, func(w timeline.Window) { all = append(all, w) })
 	for _, r := range t.records {
 		if h, is := r.what.(Happened); is {
-			panel.Record(h.Event)
+			line.Record(h.Event)
 		}
 	}
-	panel.Finish()
-	slices.SortStableFunc(all, func(a, b checker.Window) int { return cmp.Compare(a.From, b.From) })
+	line.Close()
+	slices.SortStableFunc(all, func(a, b timeline.Window) int { return cmp.Compare(a.From, b.From) })
 	return all
 }
 
@@ -141,7 +146,7 @@ func (w windows) of(e *history.Event) string {
 // overlap is two windows of a resource that share time. If it is late, the first is an
 // extension, and the second lies between the end of the hold and the extension.
 type overlap struct {
-	first, second checker.Window
+	first, second timeline.Window
 	from, to      history.Time
 	late          bool
 }
@@ -166,7 +171,7 @@ func (w windows) overlaps() (list []overlap) {
 }
 
 // between returns the window that ended last while the hold of a late window was over.
-func (w windows) between(late checker.Window) (last checker.Window, is bool) {
+func (w windows) between(late timeline.Window) (last timeline.Window, is bool) {
 	for _, v := range w {
 		if late.Late && !v.Empty && v.Grant.Resource == late.Grant.Resource && v.To > late.Over && (v.To <= late.From || late.Empty && v.From < late.From) && v.To > last.To {
 			last, is = v, true

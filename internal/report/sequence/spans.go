@@ -6,8 +6,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/follow"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // spanKey identifies an open span.
@@ -119,8 +119,8 @@ func (r *builder) lossFault(client, node int, from, to Point) int {
 }
 
 // holds adds the spans of holds: within the lease, and past it until the section ends.
-func (r *builder) holds(leases, sections []checker.Window) {
-	of := map[string][]checker.Window{} // by token
+func (r *builder) holds(leases, sections []timeline.Window) {
+	of := map[string][]timeline.Window{} // by token
 	for _, w := range leases {
 		if !w.Empty {
 			r.addHold(Holding, w, w.From, w.To)
@@ -128,13 +128,13 @@ func (r *builder) holds(leases, sections []checker.Window) {
 		}
 	}
 	for _, s := range sections {
-		for from, to := range follow.Overdue(s, of[s.Grant.Token]) {
+		for from, to := range timeline.Overdue(s, of[s.Grant.Token]) {
 			r.addHold(Overdue, s, from, to)
 		}
 	}
 }
 
-func (r *builder) addHold(state State, w checker.Window, from, to history.Time) {
+func (r *builder) addHold(state State, w timeline.Window, from, to history.Time) {
 	g := w.Grant
 	r.d.Spans = append(r.d.Spans, Span{
 		Who: r.lanes[client(g.Client)], State: state, Owner: g.Client, Text: r.names.name(g.Token),
@@ -143,7 +143,7 @@ func (r *builder) addHold(state State, w checker.Window, from, to history.Time) 
 }
 
 // beginsHold matches the events with which a hold, or its overdue part, begins.
-func beginsHold(g checker.Grant) func(*history.Event) bool {
+func beginsHold(g timeline.Grant) func(*history.Event) bool {
 	return func(e *history.Event) bool {
 		return e.Client == g.Client && e.Token == g.Token &&
 			slices.Contains([]history.Kind{history.Granted, history.Extended, history.Lapse}, e.Kind)
@@ -151,7 +151,7 @@ func beginsHold(g checker.Grant) func(*history.Event) bool {
 }
 
 // endOfHold returns the point at which one of the grants ends at an instant.
-func (r *builder) endOfHold(at history.Time, grants ...checker.Grant) Point {
+func (r *builder) endOfHold(at history.Time, grants ...timeline.Grant) Point {
 	if at == r.end().At {
 		return r.find(at, func(e *history.Event) bool { return endsHold(e, grants) || e.Kind == history.End })
 	}
@@ -159,8 +159,8 @@ func (r *builder) endOfHold(at history.Time, grants ...checker.Grant) Point {
 }
 
 // endsHold matches the events with which one of the grants may end.
-func endsHold(e *history.Event, grants []checker.Grant) bool {
-	return slices.ContainsFunc(grants, func(g checker.Grant) bool {
+func endsHold(e *history.Event, grants []timeline.Grant) bool {
+	return slices.ContainsFunc(grants, func(g timeline.Grant) bool {
 		switch e.Kind {
 		case history.Release, history.Lost, history.Lapse, history.Expiring, history.Extended:
 			return e.Client == g.Client && e.Token == g.Token
@@ -179,7 +179,7 @@ func (r *builder) overlap(f checker.Finding) {
 	}
 	o := Overlap{
 		First: r.lanes[client(p.First.Client)], Second: r.lanes[client(p.Second.Client)],
-		From: r.find(p.From, beginsHold(p.Second)), To: r.endOfHold(p.To, p.First, p.Second),
+		From: r.find(p.From, beginsHold(timeline.Grant(p.Second))), To: r.endOfHold(p.To, timeline.Grant(p.First), timeline.Grant(p.Second)),
 	}
 	r.d.Overlap = &o
 	text := fmt.Sprintf("BOTH HOLD %s, for %s", r.names.key(p.Second.Resource), textfmt.Duration(p.Overlap()))

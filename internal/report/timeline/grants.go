@@ -9,14 +9,14 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/follow"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // hold is a grant with those of its windows that are shown.
 type hold struct {
-	checker.Grant
+	timeline.Grant
 	fence            uint64
-	leases, sections []checker.Window
+	leases, sections []timeline.Window
 }
 
 // grantKey identifies a grant.
@@ -25,7 +25,7 @@ type grantKey struct {
 	call history.Time
 }
 
-func keyOf(g checker.Grant) grantKey {
+func keyOf(g timeline.Grant) grantKey {
 	return grantKey{grantRef{g.Client, g.Resource, g.Token}, g.Call}
 }
 
@@ -33,7 +33,7 @@ func keyOf(g checker.Grant) grantKey {
 func (b *builder) holds() []*hold {
 	byKey := map[grantKey]*hold{}
 	var all []*hold
-	get := func(g checker.Grant, fence uint64) *hold {
+	get := func(g timeline.Grant, fence uint64) *hold {
 		h := byKey[keyOf(g)]
 		if h == nil {
 			h = &hold{Grant: g, fence: fence}
@@ -53,12 +53,12 @@ func (b *builder) holds() []*hold {
 	}
 	for _, f := range b.run.Report.Findings { // their grants may lie outside the part that is shown
 		if f.First != nil {
-			get(f.First.First, 0)
-			get(f.First.Second, 0)
+			get(timeline.Grant(f.First.First), 0)
+			get(timeline.Grant(f.First.Second), 0)
 		}
 	}
 	for _, h := range all {
-		slices.SortStableFunc(h.leases, func(a, b checker.Window) int { return cmp.Compare(a.From, b.From) })
+		slices.SortStableFunc(h.leases, func(a, b timeline.Window) int { return cmp.Compare(a.From, b.From) })
 	}
 	slices.SortFunc(all, func(a, b *hold) int {
 		return cmp.Or(cmp.Compare(a.Granted, b.Granted), cmp.Compare(a.Call, b.Call), cmp.Compare(a.Client, b.Client), strings.Compare(a.Token, b.Token), strings.Compare(a.Resource, b.Resource))
@@ -69,8 +69,8 @@ func (b *builder) holds() []*hold {
 // grant describes the hold for the page.
 func (h *hold) grant() Grant {
 	g := Grant{Client: h.Client, Resource: h.Resource, Token: h.Token, Call: h.Call, Granted: h.Granted, To: h.Granted, Fence: h.fence}
-	var last []checker.Window // of the leases and of the sections
-	for _, list := range [][]checker.Window{h.leases, h.sections} {
+	var last []timeline.Window // of the leases and of the sections
+	for _, list := range [][]timeline.Window{h.leases, h.sections} {
 		if n := len(list); n > 0 {
 			last = append(last, list[n-1])
 			g.To = max(g.To, list[n-1].To)
@@ -81,8 +81,8 @@ func (h *hold) grant() Grant {
 }
 
 // endings says what ended the last windows of a grant, in the order of time.
-func endings(last []checker.Window) string {
-	slices.SortStableFunc(last, func(a, b checker.Window) int {
+func endings(last []timeline.Window) string {
+	slices.SortStableFunc(last, func(a, b timeline.Window) int {
 		return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(b.By, a.By))
 	})
 	var all []string
@@ -105,7 +105,7 @@ func endings(last []checker.Window) string {
 // spans adds a hold to the lane of its client: the times within its validity, and those in
 // which the client works on past it.
 func (h *hold) spans(lanes laneBuilders, several bool) {
-	add := func(state State, from, to history.Time, w checker.Window) {
+	add := func(state State, from, to history.Time, w timeline.Window) {
 		if to > from {
 			lanes.add(laneKey{Clients, h.Client}, Span{
 				From: from, To: to, State: state, Text: resourcePrefix(several, h.Resource) + "until " + w.Ending(), Open: w.By == 0 && to == w.To,
@@ -116,7 +116,7 @@ func (h *hold) spans(lanes laneBuilders, several bool) {
 		add(Holding, w.From, w.To, w)
 	}
 	for _, w := range h.sections {
-		for from, to := range follow.Overdue(w, h.leases) {
+		for from, to := range timeline.Overdue(w, h.leases) {
 			add(Overdue, from, to, w)
 		}
 	}
@@ -171,7 +171,8 @@ func (x *grantIndex) after(w checker.Wait) int {
 }
 
 // of returns the index of a grant, or -1.
-func (x *grantIndex) of(g checker.Grant) int {
+func (x *grantIndex) of(grant checker.Grant) int {
+	g := timeline.Grant(grant)
 	for _, i := range x.byRef[keyOf(g).grantRef] {
 		if x.list[i].Call == g.Call {
 			return i
@@ -230,7 +231,7 @@ func (b *builder) markFinding(f checker.Finding) {
 
 // addOverlap adds an overlap to the lane of one of its clients: one span for all properties.
 func (b *builder) addOverlap(grant checker.Grant, p *checker.Pair, code string) {
-	key, ref := laneKey{Clients, grant.Client}, keyOf(grant).grantRef
+	key, ref := laneKey{Clients, grant.Client}, keyOf(timeline.Grant(grant)).grantRef
 	lane := b.lanes.get(key)
 	for i := range lane.Spans {
 		if s := &lane.Spans[i]; s.State == Clash && s.From == p.From && s.To == p.To && lane.spans[i] == ref {

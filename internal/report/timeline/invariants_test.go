@@ -19,6 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/timeline"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	past "github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -122,20 +123,20 @@ func checkWindows(t tester, h storedRun, m timeline.Model) {
 	t.Helper()
 	header, events := h.events(t)
 	var leases, sections []piece
-	panel := checker.New(header, checker.Lease, checker.Section)
-	note := func(of *[]piece) func(checker.Window) {
-		return func(w checker.Window) {
+	panel := past.New(header)
+	note := func(of *[]piece) func(past.Window) {
+		return func(w past.Window) {
 			if w.To > w.From {
 				*of = append(*of, piece{w.Grant.Client, w.Grant.Token, w.From, w.To})
 			}
 		}
 	}
-	panel.Windows(checker.Lease, note(&leases))
-	panel.Windows(checker.Section, note(&sections))
+	panel.Windows(past.LeaseWindow, note(&leases))
+	panel.Windows(past.SectionWindow, note(&sections))
 	for i := range events {
 		panel.Record(&events[i])
 	}
-	panel.Finish()
+	panel.Close()
 	slices.SortFunc(leases, piece.compare)
 	if got := pieces(m, timeline.Holding); !slices.Equal(got, leases) {
 		t.Errorf("held %v, and the checker's windows are %v", got, leases)

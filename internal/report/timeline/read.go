@@ -1,6 +1,10 @@
 package timeline
 
 import (
+	"errors"
+
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"cmp"
 	"fmt"
 	"io"
@@ -9,7 +13,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/follow"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -35,7 +38,7 @@ func Read(run Run) (Model, error) {
 		return Model{}, err
 	}
 	var b *builder
-	if err := follow.Read(run.Open, func(h history.Header) { b = newBuilder(run, h, shown) }, func(e *history.Event) bool { return b.record(e) }); err != nil && b == nil {
+	if err := readHistory(run.Open, func(h history.Header) { b = newBuilder(run, h, shown) }, func(e *history.Event) bool { return b.record(e) }); err != nil && b == nil {
 		return Model{}, err
 	}
 	b.finish()
@@ -50,12 +53,11 @@ type builder struct {
 	count  int          // events read so far
 	now    history.Time // of the last event
 
-	checker  *checker.Checker
-	follower *follow.Follower
-	clocks   *clocks // nil: no clocks are shown
+	checker *checker.Checker // of the timeline, for its waits and outages
+	clocks  *clocks          // nil: no clocks are shown
 
 	lanes            laneBuilders
-	leases, sections []checker.Window
+	leases, sections []timeline.Window
 	waits            []checker.Wait
 	outages          []checker.Outage
 	shades           []Shade
@@ -73,17 +75,19 @@ func newBuilder(run Run, h history.Header, shown eventRange) *builder {
 		run: run, header: h, shown: shown, lanes: laneBuilders{}, affected: map[int]*affected{},
 		leaderless: -1, dead: map[int]bool{},
 	}
-	b.checker = checker.New(h, checker.Lease, checker.Section)
-	b.checker.Windows(checker.Lease, func(w checker.Window) {
+	line := timeline.New(h)
+	line.Windows(timeline.LeaseWindow, func(w timeline.Window) {
 		if b.shows(w.To) {
 			b.leases = append(b.leases, w)
 		}
 	})
-	b.checker.Windows(checker.Section, func(w checker.Window) {
+	line.Windows(timeline.SectionWindow, func(w timeline.Window) {
 		if b.shows(w.To) {
 			b.sections = append(b.sections, w)
 		}
 	})
+	line.Intervals(b.interval)
+	b.checker = checker.Of(line, checker.Lease)
 	b.checker.Demand(func(w checker.Wait) {
 		if b.shows(w.To) {
 			b.waits = append(b.waits, w)
@@ -93,7 +97,6 @@ func newBuilder(run Run, h history.Header, shown eventRange) *builder {
 			b.outages = append(b.outages, o)
 		}
 	})
-	b.follower = follow.New(b.interval)
 	if run.Scenario != nil {
 		b.clocks = newClocks(run.Scenario, h)
 	}
@@ -126,19 +129,45 @@ func (b *builder) record(e *history.Event) bool {
 		b.resource = e.Resource
 	}
 	b.noteAffected(e)
-	b.follower.Observe(e)
 	return true
 }
 
 func (b *builder) finish() {
 	b.shown.to = b.now
 	b.checker.Finish()
-	b.follower.Finish(b.now)
 	if b.leaderless >= 0 {
 		b.lanes.add(storeLane, Span{From: b.leaderless, To: b.now, State: Down, Text: "no leader", Open: true}, grantRef{})
 	}
 	if b.clocks != nil {
 		b.clocks.finish(b.now)
+	}
+}
+
+// readHistory opens a history and passes its header to begin and its events to each, until each
+// returns false.
+func readHistory(open func() (io.ReadCloser, error), begin func(history.Header), each func(*history.Event) bool) error {
+	file, err := open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	r, err := history.NewReader(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	begin(r.Header())
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !each(e) {
+			return nil
+		}
 	}
 }
 
@@ -152,7 +181,7 @@ var clientStates = map[history.Kind]State{
 }
 
 // interval adds an interval to its lane.
-func (b *builder) interval(i *follow.Interval) {
+func (b *builder) interval(i *timeline.Interval) {
 	switch i.Begin.Kind { // these matter even before the part that is shown
 	case history.Kill:
 		b.clientDied(i)
@@ -164,7 +193,7 @@ func (b *builder) interval(i *follow.Interval) {
 	}
 	switch i.Begin.Kind {
 	case history.FaultStart:
-		b.shades = append(b.shades, Shade{Number: i.Begin.Fault, Name: i.Label(), From: i.From, To: i.To, Open: i.Open})
+		b.shades = append(b.shades, Shade{Number: i.Begin.Fault, Name: label(i), From: i.From, To: i.To, Open: i.Open})
 	case history.Acquire:
 		if !i.Open {
 			b.latencies = append(b.latencies, Sample{At: i.To, Value: float64(i.To - i.From), Bad: i.End.Kind != history.Granted})
@@ -172,11 +201,11 @@ func (b *builder) interval(i *follow.Interval) {
 	case history.NodeDown, history.KeySet, history.KeyExtended:
 		b.nodeInterval(i)
 	case history.Leader:
-		b.mark(storeLane, i, i.Label())
+		b.mark(storeLane, i, label(i))
 	case history.EntryGone:
 		b.mark(storeLane, i, "entry gone: "+i.Begin.Reason)
 	case history.Apply:
-		b.mark(guardedLane, i, i.Label()+fenceText(&i.Begin))
+		b.mark(guardedLane, i, label(i)+fenceText(&i.Begin))
 	case history.Cancel, history.Expiring, history.Lost, history.Lapse:
 		b.mark(laneKey{Clients, i.Begin.Client}, i, i.Begin.Reason)
 	default:
@@ -184,26 +213,26 @@ func (b *builder) interval(i *follow.Interval) {
 	}
 }
 
-func (b *builder) clientInterval(i *follow.Interval) {
+func (b *builder) clientInterval(i *timeline.Interval) {
 	state, known := clientStates[i.Begin.Kind]
 	if !known {
 		return
 	}
-	text := i.String()
+	text := told(i)
 	switch state {
 	case Extends, Releases:
-		text = i.Ending()
+		text = ending(i)
 	case Paused:
 		text = ""
 	}
 	b.span(laneKey{Clients, i.Begin.Client}, state, i, text)
 	if i.End.Outcome == history.Declined && state == Access {
-		text := fmt.Sprintf("refuses a %s of client %d%s", strings.Fields(i.Label())[0], i.Begin.Client, fenceText(&i.End))
+		text := fmt.Sprintf("refuses a %s of client %d%s", strings.Fields(label(i))[0], i.Begin.Client, fenceText(&i.End))
 		b.lanes.mark(guardedLane, Mark{At: i.To, Kind: i.End.Kind.String(), Text: text}, refOf(&i.Begin))
 	}
 }
 
-func (b *builder) clientDied(i *follow.Interval) {
+func (b *builder) clientDied(i *timeline.Interval) {
 	n := i.Begin.Client
 	if b.dead[n] {
 		return
@@ -213,7 +242,7 @@ func (b *builder) clientDied(i *follow.Interval) {
 	b.mark(laneKey{Clients, n}, i, "")
 }
 
-func (b *builder) leaderChanged(i *follow.Interval) {
+func (b *builder) leaderChanged(i *timeline.Interval) {
 	if b.leaderless >= 0 && b.shows(i.From) {
 		b.lanes.add(storeLane, Span{From: b.leaderless, To: i.From, State: Down, Text: "no leader"}, grantRef{})
 	}
@@ -223,17 +252,17 @@ func (b *builder) leaderChanged(i *follow.Interval) {
 	}
 }
 
-func (b *builder) nodeInterval(i *follow.Interval) {
+func (b *builder) nodeInterval(i *timeline.Interval) {
 	l := laneKey{Nodes, i.Begin.Node}
 	switch i.Begin.Kind {
 	case history.NodeDown:
-		b.span(l, Down, i, i.Ending())
+		b.span(l, Down, i, ending(i))
 		b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: "down"}, grantRef{})
 		if !i.Open {
-			b.lanes.mark(l, Mark{At: i.To, Kind: i.End.Kind.String(), Text: i.Ending()}, grantRef{})
+			b.lanes.mark(l, Mark{At: i.To, Kind: i.End.Kind.String(), Text: ending(i)}, grantRef{})
 		}
 	case history.KeySet:
-		b.span(l, Key, i, i.String())
+		b.span(l, Key, i, told(i))
 	case history.KeyExtended:
 		text := "extended"
 		if i.Begin.Client != 0 {
@@ -256,11 +285,11 @@ func (b *builder) nodeReply(e *history.Event) {
 	b.lanes.mark(laneKey{Nodes, e.Node}, Mark{At: e.Time, Kind: e.Name, Text: text}, refOf(e))
 }
 
-func (b *builder) span(l laneKey, state State, i *follow.Interval, text string) {
+func (b *builder) span(l laneKey, state State, i *timeline.Interval, text string) {
 	b.lanes.add(l, Span{From: i.From, To: i.To, State: state, Text: text, Open: i.Open}, refOf(&i.Begin))
 }
 
-func (b *builder) mark(l laneKey, i *follow.Interval, text string) {
+func (b *builder) mark(l laneKey, i *timeline.Interval, text string) {
 	b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: text}, refOf(&i.Begin))
 }
 
@@ -295,7 +324,7 @@ func (run Run) chooseRange() (eventRange, error) {
 	var x eventRange
 	violation, before := run.firstViolation(), 0
 	opened := false
-	err := follow.Read(run.Open, func(history.Header) { opened = true }, func(e *history.Event) bool {
+	err := readHistory(run.Open, func(history.Header) { opened = true }, func(e *history.Event) bool {
 		x.all++
 		x.end = e.Time
 		if violation != nil && e.Time < violation.From {

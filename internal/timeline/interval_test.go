@@ -1,4 +1,4 @@
-package follow_test
+package timeline_test
 
 import (
 	"fmt"
@@ -6,23 +6,34 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/follow"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // intervals prints the intervals of some events, one a line.
 func intervals(end history.Time, events ...history.Event) string {
 	var all []string
-	f := follow.New(func(i *follow.Interval) {
-		text := fmt.Sprintf("%d-%d %v", i.From, i.To, i)
+	line := timeline.New(history.Header{Nodes: 5, Clients: 2})
+	line.Intervals(func(i *timeline.Interval) {
+		text := fmt.Sprintf("%d-%d %v", i.From, i.To, i.Begin.Kind)
+		if i.Begin.Token != "" {
+			text += " " + i.Begin.Token
+		}
+		if i.End.Kind != 0 {
+			text += fmt.Sprintf(", %v", i.End.Kind)
+		}
+		if i.Cut != nil {
+			text += fmt.Sprintf(", nodes %v", i.Cut)
+		}
 		if i.Open {
 			text += ", open"
 		}
 		all = append(all, text)
 	})
 	for i := range events {
-		f.Observe(&events[i])
+		line.Record(&events[i])
 	}
-	f.Finish(end)
+	line.Record(&history.Event{Time: end, Kind: history.End})
+	line.Close()
 	return strings.Join(all, "\n")
 }
 
@@ -48,16 +59,16 @@ func TestIntervals(t *testing.T) {
 		history.Event{Time: 11, Kind: history.Release, Client: 1, Resource: "r", Token: "a"},
 		history.Event{Time: 12, Kind: history.Resume, Client: 2},
 	)
-	const want = `1-3 acquire a: granted
-1-4 acquire b: 1 of 2 votes
-6-6 applies 7 of client 1
-5-7 write of 7: ok
-0-8 node 2 is down: back without its keys
-0-8 node 2 crashes
-2-9 key of client 1 (a): evicted
-9-10 paused
-2-30 key of client 1 (a), open
-11-30 release a: no return, open`
+	const want = `1-3 acquire a, granted
+1-4 acquire b, refused
+6-6 apply a
+5-7 write a, write-done
+0-8 node-down, node-up
+0-8 fault-start, fault-end
+2-9 key-set a, key-gone
+9-10 pause, resume
+2-30 key-set a, open
+11-30 release a, open`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -70,7 +81,7 @@ func TestLinksOfOneInstantAreOneInterval(t *testing.T) {
 	}
 	got := intervals(9, link(1, history.LinkDown, 5), link(1, history.LinkDown, 4), link(1, history.LinkDown, 4),
 		link(3, history.LinkUp, 4), link(3, history.LinkDown, 4), link(4, history.LinkUp, 4), link(4, history.LinkUp, 2))
-	if want := "1-3 from nodes 4 and 5\n3-4 from nodes 4 and 5\n4-9 from node 5, open"; got != want {
+	if want := "1-3 link-down, link-up, nodes [4 5]\n3-4 link-down, link-up, nodes [4 5]\n4-9 link-down, nodes [5], open"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

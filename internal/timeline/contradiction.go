@@ -1,4 +1,4 @@
-package checker
+package timeline
 
 import (
 	"fmt"
@@ -8,53 +8,47 @@ import (
 )
 
 // Contradiction is an event that cannot have happened after those before it. A history with
-// one describes no run. The error text names the client and the token.
+// one describes no run. What names the client and the token.
 type Contradiction struct {
 	Event int    // its number, from 1; in a file it is on the next line
 	What  string // what it says, and why that cannot be
 
-	// TooMuch: the event is possible, but more is under way at a time than the checker
-	// judges. It ignores what follows; properties not violated so far are unknown.
+	// TooMuch: the event is possible, but more is under way at a time than the timeline
+	// follows. It ignores what comes after it.
 	TooMuch bool
 }
 
-func (c *Contradiction) Error() string { return c.What }
-
-// Err returns the first contradiction of the history, as a *[Contradiction], or nil. About
-// the last instant Err is certain only after Finish.
-//
-// The checker goes on after a contradiction and judges what is left.
-func (p *Checker) Err() error {
-	if first := p.state.docket.first; first != nil {
-		return first
-	}
-	return nil
-}
-
-// contradictions numbers the events and keeps the first contradiction.
-type contradictions struct {
+// docket numbers the events and keeps the first contradiction.
+type docket struct {
 	event int // the number of the present one
 	first *Contradiction
 	full  bool // nothing more is judged
 }
 
-func (d *contradictions) contradict(what string) {
+func (d *docket) contradict(what string) {
 	if d.first == nil || d.event < d.first.Event {
 		d.first = &Contradiction{Event: d.event, What: what}
 	}
 }
 
+// Contradiction returns the first event that contradicts the history, or nil. About the last instant that is
+// certain only after Close. The timeline goes on after a contradiction, unless too much is under way.
+func (t *Timeline) Contradiction() *Contradiction { return t.docket.first }
+
+// Full reports whether too much is under way at a time: the timeline ignores what follows.
+func (t *Timeline) Full() bool { return t.docket.full }
+
 // refuse notes that too much is under way at a time for the history to be judged further.
-func (l *state) refuse(format string, args ...any) {
-	l.docket.full = true
-	if l.docket.first == nil {
-		l.docket.first = &Contradiction{Event: l.docket.event, What: fmt.Sprintf(format, args...), TooMuch: true}
+func (t *Timeline) refuse(format string, args ...any) {
+	t.docket.full = true
+	if t.docket.first == nil {
+		t.docket.first = &Contradiction{Event: t.docket.event, What: fmt.Sprintf(format, args...), TooMuch: true}
 	}
 }
 
 // contradict notes a contradiction. It returns true, for callers that go on with the event.
-func (l *state) contradict(format string, args ...any) bool {
-	l.docket.contradict(fmt.Sprintf(format, args...))
+func (t *Timeline) contradict(format string, args ...any) bool {
+	t.docket.contradict(fmt.Sprintf(format, args...))
 	return true
 }
 
@@ -69,33 +63,33 @@ const (
 )
 
 // crowded refuses a history that exceeds a bound. It is called where the figures grow.
-func (l *state) crowded() {
+func (t *Timeline) crowded() {
 	switch {
-	case l.places > maxHolds:
-		l.refuse("more than %d tries and holds are under way at a time", maxHolds)
-	case len(l.resources) > maxResources:
-		l.refuse("more than %d resources are locked", maxResources)
-	case len(l.changes) > maxChanges:
-		l.refuse("more than %d changes of holds' keys at one instant", maxChanges)
+	case t.Places > maxHolds:
+		t.refuse("more than %d tries and holds are under way at a time", maxHolds)
+	case len(t.resources) > maxResources:
+		t.refuse("more than %d resources are locked", maxResources)
+	case len(t.Changes) > maxChanges:
+		t.refuse("more than %d changes of holds' keys at one instant", maxChanges)
 	}
 }
 
 // acts are the kinds of events that only a living client causes. Requests and writes that a
 // dead client had sent can still arrive.
-var acts = kindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed,
+var acts = KindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed,
 	history.Expiring, history.Lost, history.Release, history.Released,
 	history.Read, history.ReadDone, history.Write, history.WriteDone, history.Check, history.Checked, history.Kill, history.Step)
 
 // posthumous reports whether the event is an act of a client that had died before.
-func (f *fact) posthumous() bool {
-	return f.client.dead && f.client.died != f.Time && acts.has(f.Kind)
+func (f *Fact) posthumous() bool {
+	return f.Actor.Dead && f.Actor.Died != f.Time && acts.Has(f.Kind)
 }
 
 // single are the kinds of events that cannot happen twice in one instant with the same
 // fields. Repeated calls, returns and applied writes are found by what is under way. Keys can
 // be set or extended by two requests at once, the entries of clones have the same token, a clock can reach an end that was declared
 // twice, and a client a step; repeating those changes nothing.
-var single = kindSet(history.Expiring, history.Lost, history.Cancel, history.Pause, history.Resume, history.Kill,
+var single = KindSet(history.Expiring, history.Lost, history.Cancel, history.Pause, history.Resume, history.Kill,
 	history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.FaultStart, history.FaultEnd,
 	history.Leader, history.EntryGone)
 
@@ -104,15 +98,15 @@ var single = kindSet(history.Expiring, history.Lost, history.Cancel, history.Pau
 const maxTold = 64
 
 // checkRepeated reports an event that was recorded before.
-func (p *Checker) checkRepeated(e *history.Event) {
-	for i := range p.told {
-		if p.told[i] == *e {
-			p.state.contradict("the same is said twice: %s", naming(e))
+func (t *Timeline) checkRepeated(e *history.Event) {
+	for i := range t.told {
+		if t.told[i] == *e {
+			t.contradict("the same is said twice: %s", naming(e))
 			return
 		}
 	}
-	if len(p.told) < maxTold {
-		p.told = append(p.told, *e)
+	if len(t.told) < maxTold {
+		t.told = append(t.told, *e)
 	}
 }
 
@@ -128,42 +122,42 @@ func naming(e *history.Event) string {
 		}
 	}
 	if e.Token != "" {
-		text += fmt.Sprintf(", %q, token %s", textfmt.Name(e.Resource), short(e.Token))
+		text += fmt.Sprintf(", %q, token %s", textfmt.Name(e.Resource), textfmt.Token(e.Token))
 	}
 	return text
 }
 
 // lock names the resource and the token of the event.
-func (f *fact) lock() string {
-	return fmt.Sprintf("%q under token %s", textfmt.Name(f.Resource), short(f.Token))
+func (f *Fact) lock() string {
+	return fmt.Sprintf("%q under token %s", textfmt.Name(f.Resource), textfmt.Token(f.Token))
 }
 
 // twice reports a call that is made twice in one instant. A call that began earlier may have
 // been given up and made again.
-func (l *state) twice(f *fact, verb string) bool {
-	return l.contradict("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), at(f.Time))
+func (t *Timeline) twice(f *Fact, verb string) bool {
+	return t.contradict("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), textfmt.Instant(f.Time))
 }
 
-// uncalled reports a return without a call, unless the state has dropped such a call.
-func (l *state) uncalled(f *fact, verb string, adrift *int) bool {
+// uncalled reports a return without a call, unless the timeline has dropped such a call.
+func (t *Timeline) uncalled(f *Fact, verb string, adrift *int) bool {
 	if *adrift > 0 {
 		*adrift--
 		return true
 	}
-	return l.contradict("%s of %s returns to client %d, which has none under way", verb, f.lock(), f.Client)
+	return t.contradict("%s of %s returns to client %d, which has none under way", verb, f.lock(), f.Client)
 }
 
 // unasked reports the return of a try that is not under way.
-func (l *state) unasked(f *fact, what string) bool {
-	if f.client.adrift.tries > 0 {
-		f.client.adrift.tries--
+func (t *Timeline) unasked(f *Fact, what string) bool {
+	if f.Actor.adrift.tries > 0 {
+		f.Actor.adrift.tries--
 		return true
 	}
 	why := "it has not asked for it, or was answered before"
-	if f.client.find(f.Event, atAnyStage) != nil {
+	if f.Actor.Find(f.Event, AnyStage) != nil {
 		why = "its try has returned before"
 	}
-	return l.contradict("client %d is %s %q with token %s, but %s", f.Client, what, textfmt.Name(f.Resource), short(f.Token), why)
+	return t.contradict("client %d is %s %q with token %s, but %s", f.Client, what, textfmt.Name(f.Resource), textfmt.Token(f.Token), why)
 }
 
 // adrift counts the calls of a client that may still return although their hold or section
@@ -171,11 +165,11 @@ func (l *state) unasked(f *fact, what string) bool {
 type adrift struct{ tries, extensions, releases, reads int }
 
 // strand counts the open calls of a hold that is retired.
-func (c *client) strand(h *hold) {
-	if h.acquire.open {
+func (c *Client) strand(h *Hold) {
+	if h.Acquire.Open {
 		c.adrift.tries++
 	}
-	if h.extend.open {
+	if h.Extend.Open {
 		c.adrift.extensions++
 	}
 	c.adrift.releases += len(h.inner)

@@ -1,0 +1,143 @@
+package timeline
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// Client is one lock user.
+type Client struct {
+	Number   int
+	Holds    []*Hold // in the order of their calls
+	held     int     // how many of them are granted and not over
+	Sections []*Section
+	Dead     bool
+	Died     history.Time
+
+	Paused       bool
+	PauseChanged history.Time  // when it was last paused or resumed
+	PausedFor    time.Duration // up to turned
+	LastPause    Pause         // the last pause
+	Resumed      history.Time  // when it last resumed
+
+	Unlinked Nodes                // nodes without a link to it
+	Relinked map[int]history.Time // by node: when its link last came up
+
+	Cancelled history.Time // when one of its calls was last cancelled
+
+	writes     int                   // writes that may still be applied
+	unanswered map[string][]*Section // by token: whose write has an unknown outcome and was not applied yet
+	accepted   *Section              // the last one whose write was accepted
+
+	adrift   adrift       // calls that may still return
+	released releasedHold // the last hold that it released
+
+	unconfirmed []releasedHold // earlier ones whose release was not confirmed
+}
+
+// pausedFor returns how long the client has been paused, in all.
+func (c *Client) pausedFor(now history.Time) time.Duration {
+	if c.Paused {
+		return c.PausedFor + now.Sub(c.PauseChanged)
+	}
+	return c.PausedFor
+}
+
+func (c *Client) setPaused(paused bool, now history.Time) {
+	c.PausedFor = c.pausedFor(now)
+	if paused && !c.Paused {
+		c.LastPause = Pause{Ever: true, From: now, To: Forever}
+	} else if c.Paused && !paused {
+		c.LastPause.To, c.Resumed = now, now
+	}
+	c.Paused, c.PauseChanged = paused, now
+}
+
+func (c *Client) begin(f *Fact) Call {
+	return Call{Open: true, At: f.Time, Paused: c.pausedFor(f.Time)}
+}
+
+// Find returns the newest hold with the event's token at a stage. A defective lock may use
+// a token twice.
+func (c *Client) Find(e *history.Event, fits func(*Hold) bool) *Hold {
+	for i := len(c.Holds) - 1; i >= 0; i-- {
+		h := c.Holds[i]
+		if fits(h) && h.Token == e.Token && h.Resource.Name == e.Resource {
+			return h
+		}
+	}
+	return nil
+}
+
+// about returns the hold that an event other than a return is about: the newest with its
+// token that is granted and not over, or else the newest.
+func (c *Client) about(e *history.Event) *Hold {
+	if c.held > 0 {
+		if h := c.Find(e, isHeld); h != nil {
+			return h
+		}
+	}
+	return c.Find(e, AnyStage)
+}
+
+// calls reports whether a try under the token was called in this instant and has not
+// returned. It looks at the last calls only, because a client that spins can make very
+// many in one instant.
+func (c *Client) calls(f *Fact) bool {
+	for i := len(c.Holds) - 1; i >= 0; i-- {
+		h := c.Holds[i]
+		if h.Acquire.At != f.Time || i < len(c.Holds)-maxTold {
+			return false
+		}
+		if h.Token == f.Token && h.Resource.Name == f.Resource && h.Acquire.Open {
+			return true
+		}
+	}
+	return false
+}
+
+// drop counts the hold no longer among those that the client holds.
+func (c *Client) drop(h *Hold) {
+	if isHeld(h) {
+		c.held--
+	}
+}
+
+func (t *Timeline) resume(f *Fact, force bool) bool {
+	if !f.Actor.Paused {
+		return force && t.contradict("client %d resumes at %s, but it was not paused", f.Client, textfmt.Instant(f.Time))
+	}
+	f.Actor.setPaused(false, f.Time)
+	return true
+}
+
+func (t *Timeline) kill(f *Fact, _ bool) bool {
+	f.Actor.Dead, f.Actor.Died = true, f.Time
+	t.retiring = append(t.retiring, f.Actor.Holds...)
+	return true
+}
+
+// linkDown and linkUp note whether they change anything. A link can go down twice.
+func (t *Timeline) linkDown(f *Fact, _ bool) bool {
+	f.LinkChanged = !f.Actor.Unlinked.Has(f.Node)
+	f.Actor.Unlinked = f.Actor.Unlinked.With(f.Node)
+	return true
+}
+
+func (t *Timeline) linkUp(f *Fact, force bool) bool {
+	f.LinkChanged = f.Actor.Unlinked.Has(f.Node)
+	if !f.LinkChanged {
+		if !force {
+			return false
+		}
+		t.contradict("the link of client %d to node %d is up at %s, but it was not down", f.Client, f.Node, textfmt.Instant(f.Time))
+	}
+	f.Actor.Unlinked = f.Actor.Unlinked.Without(f.Node)
+	if f.Actor.Relinked == nil {
+		f.Actor.Relinked = map[int]history.Time{}
+	}
+	f.Actor.Relinked[f.Node] = f.Time
+	return true
+}

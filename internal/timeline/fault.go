@@ -1,0 +1,230 @@
+package timeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// Faults keeps what was done to the world. An effect of a planned fault belongs to
+// that fault; anything else is one of its own.
+type Faults struct {
+	recent []Fault
+	going  map[int]bool // planned faults that go on, by number
+	ended  []int        // faults that have ended since the last try or grant, at most maxNotes
+}
+
+// Fault is a fault, or a change without one.
+type Fault struct {
+	About Subject
+	Text  string
+	From  history.Time
+	To    history.Time
+	Open  bool   // it goes on
+	Ended bool   // it has ended; neither is true of what takes no time
+	Left  string // the state in which it left its subject
+
+	Kind  nemesis.Kind // of the fault; "": the history does not say
+	Wrong Machine      // the machine whose clock it makes wrong, if any
+}
+
+// Machine is a machine with clocks.
+type Machine struct{ Node, Client int }
+
+// Subject is a planned fault, or a client or node that something was done to.
+type Subject struct {
+	kind   history.Kind // of the event that begins it
+	Number int
+}
+
+// None reports whether nothing was done to the world.
+func (f *Faults) None() bool { return len(f.recent) == 0 }
+
+// maxNotes bounds the faults that are kept. Those that go on are kept longest.
+const maxNotes = 64
+
+// noted are the kinds of events that are observed.
+var noted = KindSet(history.FaultStart, history.FaultEnd, history.NodeDown, history.NodeUp, history.Pause, history.Resume, history.Kill)
+
+func (n *Faults) observe(f *Fact) {
+	if f.Kind == history.FaultStart {
+		n.begin(f, faultText(f))
+		return
+	}
+	about := Subject{history.FaultStart, f.Fault}
+	if f.Fault == 0 {
+		about = f.Subject()
+		n.observeBare(f)
+	}
+	switch f.Kind {
+	case history.FaultEnd:
+		n.end(about, f.Time)
+	case history.NodeUp:
+		n.leave(about, f.Detail)
+	}
+}
+
+// observeBare notes a change without a fault.
+func (n *Faults) observeBare(f *Fact) {
+	switch f.Kind {
+	case history.NodeDown:
+		n.begin(f, fmt.Sprintf("node %d goes down", f.Node))
+	case history.Pause:
+		n.begin(f, fmt.Sprintf("client %d is paused", f.Client))
+	case history.Kill:
+		n.begin(f, fmt.Sprintf("client %d dies", f.Client))
+		n.recent[len(n.recent)-1].Open = false
+	case history.NodeUp, history.Resume:
+		n.end(f.Subject(), f.Time)
+	}
+}
+
+// Subject names what the event is done to.
+func (f *Fact) Subject() Subject {
+	switch f.Kind {
+	case history.NodeDown, history.NodeUp:
+		return Subject{history.NodeDown, f.Node}
+	case history.Pause, history.Resume:
+		return Subject{history.Pause, f.Client}
+	}
+	return Subject{f.Kind, f.Fault}
+}
+
+func faultText(f *Fact) string {
+	if f.Detail == "" {
+		return fmt.Sprintf("fault %d begins", f.Fault)
+	}
+	return f.Detail
+}
+
+func (n *Faults) begin(f *Fact, text string) {
+	if len(n.recent) == maxNotes {
+		n.recent = slices.Delete(n.recent, n.oldest(), n.oldest()+1)
+	}
+	v := Fault{About: f.Subject(), Text: text, From: f.Time, Open: true}
+	if f.Kind == history.FaultStart {
+		v.Kind, v.Wrong = nemesis.Kind(f.Name), Machine{f.Node, f.Client}
+	}
+	n.recent = append(n.recent, v)
+}
+
+// OnClock lists the faults that may have made the clocks of a machine wrong between two
+// instants. A fault of unknown kind may have.
+func (f *Faults) OnClock(of Machine, from, to history.Time) (list []Fault) {
+	for _, v := range f.recent {
+		unnamed := v.About.kind == history.FaultStart && v.Kind == ""
+		if v.From <= to && (v.Wrong == of && v.Affects(from) || unnamed) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// Clones lists the faults that made clients clones. Clones draw the same random numbers.
+func (f *Faults) Clones() (list []Fault) {
+	for _, v := range f.recent {
+		if v.Kind.Does(nemesis.Clones) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// Affects reports whether the fault can make a clock wrong at an instant or later. A clock
+// may be corrected slowly after the fault has ended.
+func (f Fault) Affects(from history.Time) bool {
+	switch {
+	case f.Kind.Does(nemesis.StepsClock):
+		return f.From >= from || f.Ended
+	case f.Kind.Does(nemesis.SettlesClock):
+		return !f.Ended || f.To >= from
+	}
+	return true
+}
+
+// oldest returns the index of the oldest fault that has ended, or of the oldest of all.
+func (f *Faults) oldest() int {
+	return max(0, slices.IndexFunc(f.recent, func(v Fault) bool { return !v.Open }))
+}
+
+func (f *Faults) end(about Subject, at history.Time) {
+	if v := f.last(about); v != nil && v.Open {
+		v.Open, v.Ended, v.To = false, true, at
+	}
+}
+
+func (f *Faults) leave(about Subject, how string) {
+	if v := f.last(about); v != nil {
+		v.Left = how
+	}
+}
+
+func (f *Faults) last(about Subject) *Fault {
+	for i := len(f.recent) - 1; i >= 0; i-- {
+		if f.recent[i].About == about {
+			return &f.recent[i]
+		}
+	}
+	return nil
+}
+
+// Between returns the faults that went on at some time from a to b, as known at b.
+func (f *Faults) Between(a, b history.Time) []Fault {
+	var list []Fault
+	for _, v := range f.recent {
+		if v.From > b || !v.Open && v.From < a && v.To < a {
+			continue
+		}
+		if v.Ended && v.To > b {
+			v.Ended, v.Left = false, ""
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// Pause is the last pause of a client.
+type Pause struct {
+	Ever     bool
+	From, To history.Time
+}
+
+// Since returns the pause if it ended after an instant.
+func (s Pause) Since(then history.Time) Pause {
+	if s.To <= then {
+		return Pause{}
+	}
+	return s
+}
+
+func (t *Timeline) faultStart(f *Fact, force bool) bool {
+	if t.Faults.going[f.Fault] {
+		return force && t.contradict("fault %d begins at %s, and has not ended since it began", f.Fault, textfmt.Instant(f.Time))
+	}
+	t.Faults.going[f.Fault] = true
+	return true
+}
+
+func (t *Timeline) faultEnd(f *Fact, force bool) bool {
+	if !t.Faults.going[f.Fault] {
+		return force && t.contradict("fault %d ends at %s, but it has not begun", f.Fault, textfmt.Instant(f.Time))
+	}
+	delete(t.Faults.going, f.Fault)
+	if n := &t.Faults; len(n.ended) < maxNotes {
+		n.ended = append(n.ended, f.Fault)
+	}
+	return true
+}
+
+// Untried lists the faults after which no client has begun a try, or was granted a lock, in order: also
+// those that go on.
+func (f *Faults) Untried() []int {
+	all := slices.AppendSeq(slices.Clone(f.ended), maps.Keys(f.going))
+	slices.Sort(all)
+	return slices.Compact(all)
+}

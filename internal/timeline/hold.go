@@ -1,0 +1,610 @@
+package timeline
+
+import (
+	"math"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Hold is one try to acquire, and the hold that follows if it is granted.
+type Hold struct {
+	number   int    // its index, reused when it is retired
+	serial   uint64 // from 1, never reused
+	Client   *Client
+	Resource *Resource
+	Token    string
+	TTL      time.Duration
+
+	Acquire Call // open until the try returns
+	Extend  Call
+	Release Call
+	Check   Call
+	Queue   *Queue // where the try waits to be woken, or nil
+	depth   int    // how often it was entered again and not left yet
+	inner   []Call // releases of entries that have not returned
+
+	Sending bool         // the lock has read its clock and sends requests
+	SentAt  history.Time // when it last began to
+
+	Granted       bool // the try was granted
+	ReleaseCalled bool // release was called
+	Lost          bool // its holder was told of the loss
+	LostAt        history.Time
+	Over          bool // it was refused, or its release has returned
+	retired       bool // no further event can concern it
+	references    int  // its live windows, and events of windows that wait
+
+	EndedAt history.Time
+
+	GrantedAt history.Time
+	AtGrant   Promise // the grant
+	Fence     uint64  // of the grant; 0: none
+
+	ExtendTTL   time.Duration // the TTL of the last extension; 0: that of the grant
+	AtExtension Promise       // the last one; at 0: none
+
+	Until      int64       // the present end of validity, on the clock that the header names
+	UnknownEnd *UnknownEnd // nil: the history tells the end of validity
+	lapsed     lapsed
+	Writes     int // writes that may still be applied
+
+	Windows    [WindowKinds]HoldWindow
+	PastWindow PastWindow // the last lease window that has ended
+	Keys       Keys
+}
+
+// EntryLoss is how the hold's entry in a store went away, if not by its holder.
+type EntryLoss struct {
+	Gone   bool
+	At     history.Time
+	Reason string
+	Leader int // the node that led the store then
+}
+
+// refused reports whether the try has returned without the lock.
+func (h *Hold) refused() bool { return h.Over && !h.ReleaseCalled }
+
+// Leased reports whether its lease window is open.
+func (h *Hold) Leased() bool {
+	w := &h.Windows[LeaseWindow]
+	return w.Begun && !w.Over
+}
+
+// Endless reports whether nothing but a release ends the hold.
+func (h *Hold) Endless() bool { return h.Granted && h.Until == noEnd && !h.lapsed.over }
+
+// Orphaned reports whether nothing can end the hold: it has no TTL and its client is dead.
+func (h *Hold) Orphaned() bool { return h.Endless() && h.Client.Dead }
+
+// DiesWithClient reports whether the hold, which has no TTL, is one in a store. There it lasts no longer than
+// its client, because the entry belongs to the client's connection.
+func (t *Timeline) DiesWithClient(h *Hold) bool { return t.Header.Keepers < 0 && h.Endless() }
+
+// Call is one call of a client.
+type Call struct {
+	Open   bool
+	At     history.Time
+	Paused time.Duration // how long the client had been paused by then, in all
+}
+
+// Queue is the time in which a try waits to be woken.
+type Queue struct {
+	in     bool
+	since  Call          // when it was last queued
+	waited time.Duration // in all up to then, without pauses of the client
+}
+
+// Time returns how long the try has been queued, in all.
+func (q *Queue) Time(c *Client, now history.Time) time.Duration {
+	if q == nil {
+		return 0
+	}
+	if q.in {
+		return q.waited + q.since.Took(c, now)
+	}
+	return q.waited
+}
+
+func (h *Hold) queued() bool { return h.Queue != nil && h.Queue.in }
+
+// leave ends the wait, if the try is queued.
+func (q *Queue) leave(c *Client, now history.Time) {
+	q.waited = q.Time(c, now)
+	q.in = false
+}
+
+// Took returns how long the call has taken, without pauses of the client.
+func (v Call) Took(c *Client, now history.Time) time.Duration {
+	return now.Sub(v.At) - (c.pausedFor(now) - v.Paused)
+}
+
+// Stages of a hold, by which returns find their calls.
+func AnyStage(*Hold) bool      { return true }
+func isCalled(h *Hold) bool    { return h.Acquire.Open }
+func isHeld(h *Hold) bool      { return h.Granted && !h.Over }
+func isGranted(h *Hold) bool   { return h.Granted && !h.Over && !h.Release.Open }
+func isExtending(h *Hold) bool { return h.Extend.Open }
+func isReleasing(h *Hold) bool { return h.Release.Open }
+
+// Resource is a name that is locked.
+type Resource struct {
+	Number int
+	Name   string
+	Holds  []*Hold
+
+	Windows [WindowKinds]windowQueue
+	late    []straggler
+}
+
+// releasedHold is a hold that a client has released. A lock has to refuse to extend it. The
+// timeline remembers the last one of each client, and some earlier ones whose release was not
+// confirmed: a defective lock may go on with those. An event about any other released hold
+// is about an unknown one.
+type releasedHold struct {
+	resource *Resource // nil: there is none
+	token    string
+	Released history.Time // when the release returned
+	kept     bool         // its release was not confirmed
+	extend   Call
+}
+
+// maxUnconfirmed bounds the unconfirmed releases that are remembered of a client. The oldest,
+// which expired first, are forgotten.
+const maxUnconfirmed = 4
+
+// rememberRelease notes a release that has returned.
+func (c *Client) rememberRelease(h *Hold, f *Fact) {
+	if c.released.kept {
+		if len(c.unconfirmed) == maxUnconfirmed {
+			c.unconfirmed = Cut(c.unconfirmed, 0)
+		}
+		c.unconfirmed = append(c.unconfirmed, c.released)
+	}
+	c.released = releasedHold{resource: h.Resource, token: h.Token, Released: f.Time, kept: f.Outcome != history.OK}
+}
+
+// releasedHold returns the released hold that the event is about, or nil.
+func (c *Client) releasedHold(e *history.Event) *releasedHold {
+	if c.released.is(e) {
+		return &c.released
+	}
+	for i := range c.unconfirmed {
+		if p := &c.unconfirmed[i]; p.is(e) {
+			return p
+		}
+	}
+	return nil
+}
+
+func (r *releasedHold) is(e *history.Event) bool {
+	return r.resource != nil && r.token == e.Token && r.resource.Name == e.Resource
+}
+
+// extendReleased enters the call of an extension of a released hold. It reports whether the
+// event is one.
+func (f *Fact) extendReleased() bool {
+	p := f.Actor.releasedHold(f.Event)
+	if p == nil || p.extend.Open {
+		return false
+	}
+	p.extend = f.Actor.begin(f)
+	return true
+}
+
+// releasedExtended makes f the return of such an extension. It reports whether it is one.
+func (f *Fact) releasedExtended() bool {
+	p := f.Actor.releasedHold(f.Event)
+	if p == nil || !p.extend.Open {
+		return false
+	}
+	f.Released = p
+	f.close(&p.extend)
+	return true
+}
+
+// Reentered is the kind of a grant to a client that holds the resource under the same token
+// already. The fact has that hold, and the try that was granted.
+//
+// The hold goes on until the later of the two ends of validity. It ends with as many
+// releases as there were grants; the earlier ones change nothing. Anything else that ends it
+// ends it for all of them.
+const Reentered history.Kind = maxKinds - 1
+
+// holding returns the client's hold that a grant enters again, or nil. The hold has the same
+// token and goes on.
+func (c *Client) holding(f *Fact) *Hold {
+	if c.held == 0 {
+		return nil
+	}
+	return c.Find(f.Event, func(h *Hold) bool { return h.Granted && h.goesOn(f.Time) })
+}
+
+// goesOn reports whether the hold goes on. As for an extension, a loss and an end of validity in this
+// very instant do not count.
+func (h *Hold) goesOn(now history.Time) bool {
+	return !h.ReleaseCalled && !h.Over && !(h.Lost && h.LostAt < now) && !(h.Expired() && h.Expiry() < now)
+}
+
+// reenter turns the grant of a try into one that enters a hold again.
+func (t *Timeline) reenter(f *Fact, held *Hold) {
+	f.Hold.end(f.Time)
+	t.retiring = append(t.retiring, f.Hold)
+	t.entered = *f.Event
+	t.entered.Kind = Reentered
+	f.Event, f.Hold, f.Try = &t.entered, held, f.Hold
+	held.depth++
+	if until := validityEnd(f.Event); until > held.Until {
+		t.declare(f, held)
+		held.AtExtension = t.vouchedBy(f, held)
+	}
+}
+
+// leave enters a release that is not the last one of the hold. Nothing happens to the hold,
+// so the fact has none.
+func (h *Hold) leave(f *Fact) bool {
+	if h.depth == 0 {
+		return false
+	}
+	h.depth--
+	h.inner = append(h.inner, f.Actor.begin(f))
+	return true
+}
+
+// left makes f the return of the first such release.
+func (h *Hold) left(f *Fact) {
+	f.close(&h.inner[0])
+	h.inner = h.inner[1:]
+}
+
+func isLeaving(h *Hold) bool { return len(h.inner) > 0 }
+
+// newHold opens a hold with the call of acquire.
+func (t *Timeline) newHold(f *Fact) *Hold {
+	c, r, e := t.Client(f.Client), t.Resource(f.Resource), f.Event
+	h := t.blank()
+	h.Client, h.Resource, h.Token, h.TTL = c, r, e.Token, e.TTL
+	h.Acquire, h.Until = c.begin(f), anyLapse
+	c.Holds = append(c.Holds, h)
+	r.Holds = append(r.Holds, h)
+	return h
+}
+
+// anyLapse is the end of validity of a hold whose end is unknown. The first lapse of its
+// token counts as its end.
+const anyLapse = math.MinInt64
+
+// noEnd is the end of validity of a hold that only a release ends. It has no lapse.
+const noEnd = math.MaxInt64
+
+// validityEnd returns the end of validity that a return states.
+func validityEnd(e *history.Event) int64 {
+	if e.Until == 0 {
+		return noEnd
+	}
+	return e.Until
+}
+
+// blank returns an empty hold with an unused number.
+func (t *Timeline) blank() *Hold {
+	t.serial++
+	last := len(t.spare) - 1
+	if last < 0 {
+		t.Places++
+		t.crowded()
+		return &Hold{number: t.Places - 1, serial: t.serial}
+	}
+	h := t.spare[last]
+	t.spare = t.spare[:last]
+	*h = Hold{number: h.number, serial: t.serial}
+	return h
+}
+
+// finished reports whether no further event can change a verdict about the hold. Of a dead
+// client only lapses and late writes can come.
+func (h *Hold) finished() bool {
+	lease, section := &h.Windows[LeaseWindow], &h.Windows[SectionWindow]
+	if len(lease.implied)+len(section.implied) > 0 && (lease.awaits(h.Client) || section.awaits(h.Client)) {
+		return false // a call under way may still show that it was granted
+	}
+	return h.Over || h.Client.Dead && (lease.Over || !lease.Begun && h.Writes == 0)
+}
+
+// retireAll retires the holds that no further event can concern. The last goes first, because
+// it is at the end of its list.
+func (t *Timeline) retireAll() {
+	for i := len(t.retiring) - 1; i >= 0; i-- {
+		if h := t.retiring[i]; !h.retired && h.finished() {
+			t.retire(h)
+		}
+	}
+	t.retiring, t.Changes = t.retiring[:0], t.Changes[:0]
+}
+
+func (t *Timeline) retire(h *Hold) {
+	h.retired = true
+	h.Client.drop(h)
+	h.Client.strand(h)
+	if len(h.Client.Sections)+len(h.Client.unanswered) > 0 {
+		h.Client.leaveAll(h)
+	}
+	h.Client.Holds = Remove(h.Client.Holds, h)
+	h.Resource.Holds = Remove(h.Resource.Holds, h)
+	if t.FollowStragglers && h.Writes > 0 && h.Granted {
+		h.Resource.late = append(h.Resource.late,
+			straggler{client: h.Client.Number, token: h.Token, granted: h.GrantedAt, writes: h.Writes})
+	}
+	t.reuse(h)
+}
+
+// reuse frees the number of a retired hold when no resource refers to it.
+func (t *Timeline) reuse(h *Hold) {
+	if h.retired && h.references == 0 {
+		t.spare = append(t.spare, h)
+	}
+}
+
+// straggler is a hold that is over while a write under it may still be applied.
+type straggler struct {
+	client  int
+	token   string
+	granted history.Time
+	writes  int
+}
+
+// Straggled returns the time of the grant of a write that is applied after its hold is
+// over.
+func (r *Resource) Straggled(client int, token string) (history.Time, bool) {
+	for i, s := range r.late {
+		if s.token != token || client != 0 && s.client != client {
+			continue
+		}
+		if r.late[i].writes--; r.late[i].writes == 0 {
+			r.late = Remove(r.late, r.late[i])
+		}
+		return s.granted, true
+	}
+	return 0, false
+}
+
+func isTryStep(step string) bool {
+	return step == history.BeforeSend || step == history.Queued || step == history.Woken
+}
+
+// step follows a try to the instant at which it read its clock, and in and out of a queue.
+func (t *Timeline) step(f *Fact, force bool) bool {
+	f.Hold = f.Actor.Find(f.Event, isCalled)
+	h := f.Hold
+	if h == nil {
+		return force
+	}
+	if f.Name == history.BeforeSend {
+		h.Sending, h.SentAt = true, f.Time
+		return true
+	}
+	if h.queued() == (f.Name == history.Queued) {
+		return force && t.contradict("client %d, which tries for %s, is %s once more", f.Client, f.lock(), f.Name)
+	}
+	if f.Name == history.Woken {
+		h.Queue.leave(f.Actor, f.Time)
+		return true
+	}
+	if h.Queue == nil {
+		h.Queue = &Queue{}
+	}
+	h.Queue.in, h.Queue.since = true, f.Actor.begin(f)
+	return true
+}
+
+func (t *Timeline) acquire(f *Fact, force bool) bool {
+	if f.Actor.calls(f) {
+		if !force {
+			return false
+		}
+		t.twice(f, "acquire")
+	}
+	f.Hold = t.newHold(f)
+	t.Faults.ended = t.Faults.ended[:0]
+	return true
+}
+
+func (t *Timeline) granted(f *Fact, force bool) bool {
+	if f.Hold = f.Actor.Find(f.Event, isCalled); f.Hold == nil {
+		if !force {
+			return false
+		}
+		t.unasked(f, "granted")
+		f.Hold = t.newHold(f)
+	}
+	t.Faults.ended = t.Faults.ended[:0]
+	h := f.Hold
+	f.closeTry(h)
+	if held := f.Actor.holding(f); held != nil {
+		t.reenter(f, held)
+		return true
+	}
+	f.Actor.held++
+	h.Granted, h.GrantedAt = true, f.Time
+	h.Keys.granted = h.Keys.Set
+	t.declare(f, h)
+	h.AtGrant = t.vouchedBy(f, h)
+	h.Fence = f.Fence
+	if f.TTL != 0 {
+		h.TTL = f.TTL
+	}
+	return true
+}
+
+func (t *Timeline) refused(f *Fact, force bool) bool {
+	if f.Hold = f.Actor.Find(f.Event, isCalled); f.Hold == nil {
+		return force && t.unasked(f, "refused")
+	}
+	f.closeTry(f.Hold)
+	if f.Actor.holding(f) != nil {
+		f.Hold.Keys = Keys{} // the keys belong to the hold that is entered
+	}
+	f.Hold.end(f.Time)
+	return true
+}
+
+// end ends a hold, or a try that was refused.
+func (h *Hold) end(now history.Time) {
+	h.Client.drop(h)
+	h.Over, h.EndedAt = true, now
+}
+
+func (t *Timeline) extend(f *Fact, force bool) bool {
+	if f.Hold = f.Actor.Find(f.Event, isGranted); f.Hold == nil {
+		if f.Hold = f.Actor.about(f.Event); f.Hold == nil || !force {
+			return force && (f.extendReleased() || t.contradict("client %d extends %s, which it does not hold", f.Client, f.lock()))
+		}
+	}
+	h := f.Hold
+	if h.Extend.Open && h.Extend.At == f.Time {
+		if !force {
+			return false
+		}
+		t.twice(f, "extend")
+	}
+	h.Extend, h.ExtendTTL = f.Actor.begin(f), f.TTL
+	h.Keys.Extended, h.Keys.Kept = 0, h.Keys.Set
+	// Even if it fails, nodes may have been asked for the earlier end.
+	if f.Until != 0 && h.Granted && f.Until < h.Until {
+		h.declare(f.Until, f.Time)
+	}
+	if f.Until != 0 && h.UnknownEnd == nil {
+		t.expect(h, f.Until)
+	}
+	return true
+}
+
+func (t *Timeline) extended(f *Fact, force bool) bool {
+	if f.Hold = f.Actor.Find(f.Event, isExtending); f.Hold == nil {
+		if f.releasedExtended() {
+			return true
+		}
+		if !force {
+			return false
+		}
+		t.uncalled(f, "an extension", &f.Actor.adrift.extensions)
+		if f.Hold = f.Actor.about(f.Event); f.Hold == nil {
+			return true
+		}
+	}
+	f.close(&f.Hold.Extend)
+	f.Hold.Keys.Confirmed = f.Hold.Keys.Extended
+	t.declare(f, f.Hold)
+	f.Hold.AtExtension = t.vouchedBy(f, f.Hold)
+	return true
+}
+
+func (t *Timeline) extendFailed(f *Fact, force bool) bool {
+	if f.Hold = f.Actor.Find(f.Event, isExtending); f.Hold == nil {
+		return f.releasedExtended() || force && t.uncalled(f, "an extension", &f.Actor.adrift.extensions)
+	}
+	f.close(&f.Hold.Extend)
+	return true
+}
+
+// about enters an event about a hold, which may be over by then. If it is, the event waits for a grant of
+// the same instant under the same token, which begins another hold.
+func (t *Timeline) about(f *Fact, force bool) bool {
+	h := f.Actor.about(f.Event)
+	if !force && (h == nil || h.Granted && !h.goesOn(f.Time)) {
+		return false
+	}
+	f.Hold = h
+	return true
+}
+
+func (t *Timeline) lost(f *Fact, force bool) bool {
+	if !t.about(f, force) || f.Hold == nil {
+		return force
+	}
+	if h := f.Hold; !h.Lost {
+		h.Lost, h.LostAt = true, f.Time
+	}
+	return true
+}
+
+func (t *Timeline) lapse(f *Fact, force bool) bool {
+	if !t.about(f, force) || f.Hold == nil {
+		return force
+	}
+	f.Hold.lapse(f.Event)
+	return true
+}
+
+// check and checked may be about a hold that is over.
+func (t *Timeline) check(f *Fact, force bool) bool {
+	if f.Hold = f.Actor.Find(f.Event, isHeld); f.Hold == nil {
+		if !force || !t.about(f, force) || f.Hold == nil {
+			return force
+		}
+	}
+	f.Hold.Check = f.Actor.begin(f)
+	return true
+}
+
+func (t *Timeline) checked(f *Fact, force bool) bool {
+	f.Hold = f.Actor.Find(f.Event, func(h *Hold) bool { return h.Check.Open })
+	if f.Hold == nil {
+		return force
+	}
+	f.close(&f.Hold.Check)
+	return true
+}
+
+func (t *Timeline) release(f *Fact, force bool) bool {
+	h := f.Actor.Find(f.Event, isGranted)
+	if h == nil {
+		if h = f.Actor.about(f.Event); h == nil || !force {
+			return force && t.contradict("client %d releases %s, which it was never granted, or has released before", f.Client, f.lock())
+		}
+		t.again(f, h)
+	}
+	if h.leave(f) {
+		return true
+	}
+	f.Hold = h
+	if !h.Release.Open {
+		h.Release, h.ReleaseCalled = f.Actor.begin(f), true
+	}
+	h.Keys.Claimed = h.Keys.Set
+	h.Keys.Entry.Claimed = h.Keys.Entry.There
+	return true
+}
+
+// again reports a release that was recorded before.
+func (t *Timeline) again(f *Fact, h *Hold) {
+	switch {
+	case h.Over:
+		t.contradict("client %d releases %s, which is over", f.Client, f.lock())
+	case h.Release.Open && h.Release.At == f.Time:
+		t.twice(f, "release")
+	}
+}
+
+func (t *Timeline) released(f *Fact, force bool) bool {
+	if h := f.Actor.Find(f.Event, isLeaving); h != nil {
+		h.left(f)
+		return true
+	}
+	if f.Hold = f.Actor.Find(f.Event, isReleasing); f.Hold == nil {
+		return force && t.uncalled(f, "a release", &f.Actor.adrift.releases)
+	}
+	f.close(&f.Hold.Release)
+	f.Hold.end(f.Time)
+	f.Actor.rememberRelease(f.Hold, f)
+	return true
+}
+
+// Find returns the hold of a token that the timeline keeps, or nil.
+func (r *Resource) Find(token string) *Hold {
+	for _, h := range r.Holds {
+		if h.Token == token {
+			return h
+		}
+	}
+	return nil
+}
