@@ -148,7 +148,7 @@ func TestLongHoldsBlameNoCorrectLock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, storm := range []string{"long-work", "fractional-ttl", "holder-cut-off", "extender-stands-still", "scripts-are-forgotten"} {
 				c := locktest.Config{Nodes: 1, Promises: all}
-				if broken := brokenIn(t, c, storm, 2, open); len(broken) > 0 {
+				if broken := brokenIn(t, c, storm, 1, open); len(broken) > 0 {
 					t.Errorf("%s breaks %v", storm, broken)
 				}
 			}

@@ -294,6 +294,7 @@ func attribute(t *testing.T, text, test string) (r external.Record) {
 // A failure fits a screen: what happened, what it breaks, how often it recurs, and the commands that
 // run it again and draw it. The rest is in a file of the stored run.
 func TestFailureIsTold(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	text := runInner(t, "del", dir)
 	at := regexp.QuoteMeta(filepath.Join(dir, "released-by-DEL", "holder-stands-still-memory-"))
@@ -438,6 +439,7 @@ func TestInterruptedTestHasStoredItsFailure(t *testing.T) {
 // a holder. The run that is told and stored is one of the smaller plan, unless the flag says
 // that plans are not shrunk. The run of the whole plan is stored as well.
 func TestDrawnPlanIsShrunk(t *testing.T) {
+	t.Parallel()
 	at := regexp.MustCompile(`Stored: (\S+), with`)
 	for args, faults := range map[string][]string{
 		"":                   {"pause"},
@@ -487,6 +489,7 @@ func wantReadable(t *testing.T, dir string) {
 
 // A lock that cannot be built and an invalid configuration are reported as such.
 func TestWhatCannotBeIsTold(t *testing.T) {
+	t.Parallel()
 	for name, wants := range map[string][]string{
 		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 22 storms more not tried"},
 		"within": {"locktest: called within a run, or another bubble of testing/synctest"},
