@@ -10,11 +10,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
-// Assumption is something a lock relies on. When a property is violated, the checker finds the
-// broken assumption in the history: from the keys that nodes lost, if they are recorded, and
-// otherwise from the faults.
-type Assumption string
-
 // broken returns a broken assumption with its evidence.
 func broken(a Assumption, evidence ...Event) []Cause {
 	return []Cause{{Assumption: a, Evidence: evidence}}
@@ -22,136 +17,6 @@ func broken(a Assumption, evidence ...Event) []Cause {
 
 // unbroken returns the cause if no assumption is seen to be broken, with what is seen instead.
 func unbroken(evidence ...Event) []Cause { return []Cause{{Evidence: evidence}} }
-
-// The assumptions.
-const (
-	KeepsOrStaysAway  Assumption = "keeps-or-stays-away"
-	KeepsUntilExpiry  Assumption = "keeps-until-expiry"
-	KeepsAcknowledged Assumption = "keeps-acknowledged"
-	ClockCounts       Assumption = "clock-counts"
-	OneMaster         Assumption = "one-master"
-	ClocksAgree       Assumption = "clocks-agree"
-	ArrivesOnce       Assumption = "arrives-once"
-	OnlyHolder        Assumption = "only-holder"
-	LookAndSet        Assumption = "look-and-set"
-	StopsInTime       Assumption = "stops-in-time"
-	RefusesLate       Assumption = "refuses-late"
-	WritesArrive      Assumption = "writes-arrive"
-	Releases          Assumption = "releases"
-	KeysExpire        Assumption = "keys-expire"
-	DelaysDiffer      Assumption = "delays-differ"
-	KeepersReached    Assumption = "keepers-reached"
-	StoreAgrees       Assumption = "store-agrees"
-	StoreKeeps        Assumption = "store-keeps"
-)
-
-// assumptions explains each: what it says, what breaks it, and what helps.
-var assumptions = []struct {
-	assumption             Assumption
-	text, brokenBy, remedy string
-}{
-	{KeepsOrStaysAway, "a node that comes back keeps its keys, or stays away for the longest TTL",
-		"a crash without persistence, or a node that is replaced by an empty one",
-		"Keep every write on disk (appendonly with fsync always), delay each restart by the longest TTL, or let the lock ignore nodes that have just restarted (a quarantine)."},
-	{KeepsUntilExpiry, "a node keeps a key until it expires",
-		"eviction of keys when memory is short",
-		"Set maxmemory-policy noeviction on nodes that keep locks."},
-	{KeepsAcknowledged, "a node keeps what it has acknowledged",
-		"power loss with fsync everysec, an old snapshot, a failover to a replica that lags, a restored machine",
-		"Use fsync always, delay restarts by the longest TTL, and promote no replica."},
-	{ClockCounts, "the clock that a lock reads counts all the time that passes",
-		"suspend of the client machine, with a deadline on a clock that stands still meanwhile; a clock that runs slow",
-		"Read the boot-time clock, and allow for drift."},
-	{OneMaster, "a node has one master, and one key under a name",
-		"two masters after a failover",
-		"Keep locks on independent nodes, without automatic failover."},
-	{ClocksAgree, "keys live for as long as their holder counts",
-		"a clock of a node that jumps or runs fast, a clock of a client that runs slow",
-		"Slew clocks, never step them, and choose a drift allowance that covers their rates."},
-	{ArrivesOnce, "a request comes to its node once",
-		"a proxy that sends a request twice",
-		"Connect to the nodes directly; a key that is left behind ends with its TTL."},
-	{OnlyHolder, "nobody but the holder touches its key",
-		"a release that deletes without comparing tokens, clones that draw the same tokens",
-		"Compare the token when deleting, and draw it where clones differ."},
-	{LookAndSet, "nothing comes between looking for a key and setting one",
-		"a lock that looks for a key and sets it in two steps",
-		"Use SET with NX."},
-	{StopsInTime, "a holder stops working when its validity is over",
-		"a pause of the client, or work that goes on past the validity",
-		"Check the validity before each effect, and let the resource check fencing tokens."},
-	{RefusesLate, "the resource refuses who comes late",
-		"a write that arrives after the validity has ended",
-		"Let the resource check fencing tokens."},
-	{WritesArrive, "a holder's writes have arrived when it lets go",
-		"a release before a write has returned",
-		"Wait for writes to return before releasing."},
-	{Releases, "a holder lives until it releases",
-		"the death of a client whose hold has no TTL",
-		"Give every hold a TTL."},
-	{KeysExpire, "keys that nobody deletes expire",
-		"a clock of a node that stands still",
-		"Watch the clocks of the nodes."},
-	{DelaysDiffer, "clients that collide wait for different times before they try again",
-		"clones that draw the same random delays",
-		"Seed the delays from the kernel after a machine is cloned."},
-	{KeepersReached, "a majority of the nodes that keep the lock's keys is in reach",
-		"nodes that are down or out of reach, more than the lock can miss",
-		"Keep the lock on more nodes."},
-	{StoreAgrees, "the store keeps an entry for as long as its holder counts",
-		"a clock of the leader of the store that runs fast, a clock of the holder that runs slow",
-		"Choose a session timeout with a margin for drift."},
-	{StoreKeeps, "the store keeps what it has acknowledged",
-		"a leader without the last changes, or a loss of power of members that had not synced them",
-		"Replicate before acknowledging, and sync."},
-}
-
-// Assumptions lists all of them.
-func Assumptions() []Assumption {
-	all := make([]Assumption, len(assumptions))
-	for i, a := range assumptions {
-		all[i] = a.assumption
-	}
-	return all
-}
-
-// Text is what the assumption says, as a clause.
-func (a Assumption) Text() string {
-	text, _, _ := a.Explain()
-	return text
-}
-
-// Explain says what the assumption means, what breaks it, and what helps against that. The
-// page docs/findings.md lists all of them.
-func (a Assumption) Explain() (text, brokenBy, remedy string) {
-	for _, known := range assumptions {
-		if known.assumption == a {
-			return known.text, known.brokenBy, known.remedy
-		}
-	}
-	return string(a), "", ""
-}
-
-// Within returns the finding about a lock that promises to withstand what took place. Such a lock does
-// not rest on the assumptions that others would, so they are no causes: what took place is told, and
-// neither an assumption nor a remedy.
-func (f Finding) Within() Finding {
-	f.Causes = slices.Clone(f.Causes)
-	for i := range f.Causes {
-		f.Causes[i].Assumption = ""
-	}
-	return f
-}
-
-// Remedies says what helps against the broken assumptions of a finding, a sentence for each.
-func (f Finding) Remedies() (all []string) {
-	for _, c := range f.Causes {
-		if _, _, remedy := c.Assumption.Explain(); remedy != "" && !slices.Contains(all, remedy) {
-			all = append(all, remedy)
-		}
-	}
-	return all
-}
 
 // conflict is what is known about why a client was granted the lock while another held it.
 // The first client is the holder, the second the newcomer.
@@ -201,10 +66,6 @@ func contenderOf(h *timeline.Hold) contender {
 	return contender{client: h.Client.Number, token: h.Token, kept: h.Keys.Set, voted: h.Voted(), fate: h.Keys.Past}
 }
 
-func (v *ended) contender() contender {
-	return contender{client: v.grant.Client, token: v.grant.Token, kept: v.kept, voted: v.voted, fate: v.fate}
-}
-
 // countedLoss is a key that the holder lost on a node which then set the newcomer's.
 type countedLoss struct {
 	timeline.KeyLoss
@@ -241,22 +102,22 @@ func (v contender) entry() (e timeline.EntryLoss) {
 }
 
 // newConflict returns the conflict between a holder and a newcomer, as known now.
-func newConflict(l *timeline.Timeline, n *timeline.Faults, a *timeline.Hold, b contender, now history.Time) *conflict {
+func newConflict(line *timeline.Timeline, a *timeline.Hold, b contender, now history.Time) *conflict {
 	c := &conflict{
-		faults: n, stored: l.Header.Keepers < 0, late: l.Header.Keys && l.Header.Watched,
+		faults: &line.Faults, stored: line.Header.Keepers < 0, late: line.Header.Keys && line.Header.Watched,
 		client: a.Client.Number, token: a.Token, other: b.client, theirs: b.token, at: now,
 		since: a.Acquire.At, until: now,
 		kept: a.Keys.Set, came: b.kept, voted: a.Voted(), elected: b.voted, fate: a.KeyHistory(),
 		endless: a.Endless(),
 	}
-	if timeline.ExactKeys(l.Header) {
-		c.quorum = timeline.ElectorateOf(l.Header)
+	if timeline.ExactKeys(line.Header) {
+		c.quorum = timeline.ElectorateOf(line.Header)
 	}
 	if s := a.Client.LastPause; s.Ever && a.Acquire.At <= s.From && s.To <= a.GrantedAt {
 		c.delayed = s
 	}
 	c.vouched, _ = a.Promised()
-	c.emptied = emptiedUnder(l, a, c.vouched, now)
+	c.emptied = emptiedUnder(line, a, c.vouched, now)
 	c.entry, c.its = a.KeyHistory().Entry, b.entry()
 	c.early = c.vouched.At.Add(c.vouched.Left).Sub(c.entry.At)
 	if w := &a.Windows[timeline.LeaseWindow]; w.Over && w.By == history.Lapse && w.End <= now {
@@ -282,14 +143,14 @@ func newConflict(l *timeline.Timeline, n *timeline.Faults, a *timeline.Hold, b c
 // emptiedUnder returns the last node that came back without keys and may have had the key of a hold, as
 // far as is known without keys. It went down after the hold called acquire, came back before the TTL of
 // that key was over, and so did the other client get its vote.
-func emptiedUnder(l *timeline.Timeline, a *timeline.Hold, vouched timeline.Promise, now history.Time) (last timeline.Comeback) {
-	if l.Header.Keepers < 0 {
-		if v := l.LastEmptied; v.At > a.Acquire.At && v.At <= now {
+func emptiedUnder(line *timeline.Timeline, a *timeline.Hold, vouched timeline.Promise, now history.Time) (last timeline.Comeback) {
+	if line.Header.Keepers < 0 {
+		if v := line.LastEmptied; v.At > a.Acquire.At && v.At <= now {
 			last = v
 		}
 		return last
 	}
-	for _, v := range l.Comebacks {
+	for _, v := range line.Comebacks {
 		soon := a.TTL == 0 || v.At.Sub(v.Down) < a.TTL && now < vouched.At.Add(max(a.TTL, a.ExtendTTL))
 		if v.Down > a.Acquire.At && v.At <= now && soon {
 			last = v
@@ -685,22 +546,6 @@ func outlived(h *timeline.Hold, needed timeline.Electorate, now history.Time) *o
 	return &outlivedTry{client: h.Client.Number, call: h.Acquire.At, at: now, open: h.Acquire.Open, took: took, ttl: h.TTL, nodes: gone}
 }
 
-// lastOutlived returns the last try since an instant that took longer than its TTL, or nil.
-// Tries under way count, too.
-func (p *progress) lastOutlived(r *timeline.Resource, from, now history.Time) *outlivedTry {
-	if o := p.of(r).outlived; o != nil && o.at > from {
-		return o
-	}
-	for _, h := range r.Holds {
-		if h.Acquire.Open {
-			if o := outlived(h, p.needed, now); o != nil {
-				return o
-			}
-		}
-	}
-	return nil
-}
-
 func (o *outlivedTry) event() Event {
 	took, gone := "took", "expired before it returned"
 	if o.open {
@@ -709,4 +554,12 @@ func (o *outlivedTry) event() Event {
 	e := Event{Role: RoleWait, From: o.call, To: o.at, Client: o.client, Nodes: listNodes(o.nodes, nil)}
 	return e.say("client %d's try, called at %s, %s %s, longer than its TTL, %v: %s on %v %s",
 		o.client, at(o.call), took, textfmt.FourDigits(o.took), o.ttl, textfmt.Plural(o.nodes.Count(), "its key"), o.nodes, gone)
+}
+
+// deadlineLate is the evidence if no fault explains the delay.
+var deadlineLate = Event{Role: RoleAccess, Text: "the lock's own deadline is later than its TTL allows"}
+
+// shared is what is found for one property and is the cause of what another finds.
+type shared struct {
+	overlaps timeline.PerResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
 }

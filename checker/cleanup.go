@@ -1,12 +1,11 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Cleanup says that a try that is refused, and a hold that is released, leave no keys behind.
@@ -39,7 +38,6 @@ const Cleanup Property = "cleanup"
 type cleanup struct {
 	header   history.Header
 	timeline *timeline.Timeline
-	faults   *timeline.Faults
 
 	excuses   []excuse         // of this instant
 	over      []*timeline.Hold // tries refused and holds released in this instant
@@ -93,11 +91,11 @@ type leftover struct {
 // a machine that is too busy each may take as long as the bound; but then so do the looks.
 const requiredLooks = 10
 
-func newCleanup(l *timeline.Timeline, _ *shared) propertyChecker {
-	return &cleanup{header: l.Header, timeline: l, faults: &l.Faults, due: timeline.Forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
+func newCleanup(line *timeline.Timeline, _ *shared) propertyChecker {
+	return &cleanup{header: line.Header, timeline: line, due: timeline.Forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
 }
 
-// wants nothing if the history has no keys, or no bound for them.
+// Wants nothing if the history has no keys, or no bound for them.
 func (c *cleanup) Wants() timeline.Kinds {
 	if c.header.Bounds.Cleanup == 0 || !c.header.Entries && (!c.header.Keys || c.header.Keepers < 0) {
 		return 0
@@ -321,7 +319,7 @@ func givenUp(r *timeline.Resource, token string, now history.Time) bool {
 	return h == nil || h.Over && h.EndedAt < now
 }
 
-// settle notes the keys that were left behind in the instant.
+// Settle notes the keys that were left behind in the instant.
 func (c *cleanup) Settle() {
 	for _, e := range c.excuses {
 		c.excuse(e)

@@ -36,7 +36,6 @@ type contract struct {
 	header   history.Header
 	quorum   timeline.Electorate
 	timeline *timeline.Timeline
-	faults   *timeline.Faults
 
 	notices timeline.PerHold[lossNotice]
 	instead timeline.PerHold[[]timeline.WrongKey] // other keys that were deleted for the holder since it called release
@@ -63,8 +62,8 @@ const (
 	saysLost               // by a release
 )
 
-func newContract(l *timeline.Timeline, _ *shared) propertyChecker {
-	c := &contract{header: l.Header, quorum: timeline.ElectorateOf(l.Header), timeline: l, faults: &l.Faults}
+func newContract(line *timeline.Timeline, _ *shared) propertyChecker {
+	c := &contract{header: line.Header, quorum: timeline.ElectorateOf(line.Header), timeline: line}
 	c.truth = newTruth(c)
 	return c
 }
@@ -128,9 +127,6 @@ func (c *contract) Observe(f *timeline.Fact) {
 	}
 }
 
-// Duty is a part of the contract.
-type Duty string
-
 // The duties of a lock.
 const (
 	ReturnsInTime    Duty = "returns-in-time"     // a call returns within its bound
@@ -145,7 +141,7 @@ const (
 // violate reports a violation by a call of a client, or by its hold.
 func (c *contract) violate(duty Duty, where Place, tell func() []Event) {
 	c.breaches.add(func() Finding {
-		faults := eventsOf(c.faults.Between(where.From, where.To), timeline.Forever, false)
+		faults := eventsOf(c.timeline.Faults.Between(where.From, where.To), timeline.Forever, false)
 		return Finding{Duty: duty, Events: append(tell(), faults...), Where: &where}
 	})
 }
@@ -287,7 +283,7 @@ func (*contract) Settles() timeline.Kinds {
 	return timeline.KindSet(history.Extended, history.Released, history.KeyGone) // also for entries: see [truth]
 }
 
-// settle judges the claims and deletions of the instant. It is known now who held the
+// Settle judges the claims and deletions of the instant. It is known now who held the
 // lock and who had called release.
 func (c *contract) Settle() {
 	for _, k := range c.timeline.Changes {
@@ -430,8 +426,8 @@ func (c *contract) withoutFault(f Finding) Finding {
 	told := slices.ContainsFunc(f.Events, func(e Event) bool { return e.Role == RoleFault })
 	none := Event{Role: RoleFault, From: f.Where.From, To: f.Where.To}
 	switch {
-	case told || c.faults.None() && len(f.Causes) > 0: // a cause says so
-	case c.faults.None():
+	case told || c.timeline.Faults.None() && len(f.Causes) > 0: // a cause says so
+	case c.timeline.Faults.None():
 		f.Events = append(f.Events, none.say("no fault took place"))
 	default:
 		f.Events = append(f.Events, none.say("no fault went on meanwhile"))
@@ -581,7 +577,7 @@ func (t *truth) back(f *timeline.Fact, extended bool) {
 	}
 }
 
-// settle judges the claims of an instant, if changes are recorded when they take place.
+// Settle judges the claims of an instant, if changes are recorded when they take place.
 func (t *truth) Settle() {
 	if !t.contract.header.Watched {
 		t.judge(storeNode, 0, timeline.Forever)
@@ -826,7 +822,7 @@ func (c *contract) tooLate(h *timeline.Hold, now history.Time, how func(Event) E
 		held, over := during(h, RoleAccess, h.GrantedAt, c.leasedUntil(h)), c.leasedUntil(h)
 		held = held.say("client %d held %s since %s for a time to live that was over at %s", held.Client, held.lock(), at(h.GrantedAt), at(over))
 		late := how(during(h, RoleWait, now, 0))
-		faults := eventsOf(c.faults.Between(h.Acquire.At, now), timeline.Forever, false)
+		faults := eventsOf(c.timeline.Faults.Between(h.Acquire.At, now), timeline.Forever, false)
 		where := placeOfHold(h, over, now)
 		return Finding{Duty: NotifiesOfTheEnd, Events: append([]Event{held, late}, faults...), Causes: c.lateBecause(h, now), Where: &where}
 	})
@@ -839,7 +835,7 @@ func (c *contract) lateBecause(h *timeline.Hold, now history.Time) []Cause {
 		reached := Event{Role: RoleAccess, From: h.Expiry(), Client: h.Client.Number}
 		return unbroken(reached.say("the clock that the lock reads had come to the end of validity at %s", at(h.Expiry())))
 	}
-	if wrong := c.faults.OnClock(timeline.Machine{Client: h.Client.Number}, h.Acquire.At, now); len(wrong) > 0 {
+	if wrong := c.timeline.Faults.OnClock(timeline.Machine{Client: h.Client.Number}, h.Acquire.At, now); len(wrong) > 0 {
 		return broken(ClockCounts, tellFaults(wrong)...)
 	}
 	if h.UnknownEnd != nil {
@@ -847,6 +843,3 @@ func (c *contract) lateBecause(h *timeline.Hold, now history.Time) []Cause {
 	}
 	return unbroken(deadlineLate)
 }
-
-// deadlineLate is the evidence if no fault explains the delay.
-var deadlineLate = Event{Role: RoleAccess, Text: "the lock's own deadline is later than its TTL allows"}

@@ -1,14 +1,12 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Effect says that the guarded resource, which is 0 at first, is as if its accepted sections had run
@@ -19,7 +17,6 @@ const Effect Property = "effect"
 // points, so that the cost stays linear: see [register].
 type effect struct {
 	timeline   *timeline.Timeline
-	faults     *timeline.Faults
 	registers  timeline.PerResource[register]
 	orders     orders
 	overlaps   *timeline.PerResource[[]*conflict] // of leases
@@ -41,8 +38,8 @@ type effect struct {
 	each func(Access) // nil: nobody asked
 }
 
-func newEffect(l *timeline.Timeline, s *shared) propertyChecker {
-	return &effect{timeline: l, faults: &l.Faults, overlaps: &s.overlaps, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
+func newEffect(line *timeline.Timeline, s *shared) propertyChecker {
+	return &effect{timeline: line, overlaps: &s.overlaps, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
 }
 
 // register returns the state of a resource, which is 0 at first.
@@ -52,18 +49,6 @@ func (j *effect) register(r *timeline.Resource) *register {
 		g.states, g.unknown = []registerState{{}}, unknowns{}
 	}
 	return g
-}
-
-// SetSearchLimit bounds the search for an order of overlapping sections, in real time. If a search
-// takes longer, the verdict is unknown. The default is 2 s; 0 means no limit. Each search that
-// gives up halves the limit, so that all searches together take at most twice the limit. Call it
-// before the first event.
-func (p *Checker) SetSearchLimit(limit time.Duration) {
-	for _, j := range p.allCheckers() {
-		if e, ok := j.(*effect); ok {
-			e.orders.limit = limit
-		}
-	}
 }
 
 func (*effect) Wants() timeline.Kinds {
@@ -204,7 +189,7 @@ func (*effect) Settles() timeline.Kinds {
 	return timeline.KindSet(history.Released, history.Kill, history.WriteDone, history.Apply)
 }
 
-// settle drops the sections that will never write, because their lock was released or their client
+// Settle drops the sections that will never write, because their lock was released or their client
 // has died. (A dead client's write may still arrive.) The length of a segment is checked only at
 // the end of the instant, when all its calls are known: a call may come before a return of the same
 // instant.
@@ -425,14 +410,6 @@ type Access struct {
 	Return  history.Time // of the write, or its apply if its outcome is unknown; 0: neither came
 
 	Unknown bool // the write may or may not have been applied
-}
-
-// Accesses calls each for every access when its outcome is known, or is known to stay
-// unknown, at the latest in Finish. It panics if New was not asked for effect exclusion. Call
-// it before the first event.
-func (p *Checker) Accesses(each func(Access)) {
-	p.byOneClock()
-	p.checkerOf(Effect).(*effect).each = each
 }
 
 func accessOf(s *timeline.Section, unknown bool) Access {

@@ -1,11 +1,10 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 const (
@@ -32,7 +31,6 @@ const (
 type exclusion struct {
 	kind     timeline.WindowKind
 	timeline *timeline.Timeline
-	faults   *timeline.Faults
 	sweeps   timeline.PerResource[sweep]
 	overlaps *timeline.PerResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
 
@@ -44,12 +42,12 @@ type exclusion struct {
 	doubt *Finding // why an overlap may have been missed
 }
 
-func newLease(l *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.LeaseWindow, timeline: l, faults: &l.Faults, overlaps: &s.overlaps}
+func newLease(line *timeline.Timeline, s *shared) propertyChecker {
+	return &exclusion{kind: timeline.LeaseWindow, timeline: line, overlaps: &s.overlaps}
 }
 
-func newSection(l *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.SectionWindow, timeline: l, faults: &l.Faults, overlaps: &s.overlaps}
+func newSection(line *timeline.Timeline, s *shared) propertyChecker {
+	return &exclusion{kind: timeline.SectionWindow, timeline: line, overlaps: &s.overlaps}
 }
 
 // sweep is what has to be remembered of a resource besides its live windows.
@@ -63,21 +61,7 @@ type sweep struct {
 	last *ended // the window that ended last, for (c); nil: none
 }
 
-// ended is a copy of a window that has ended, or of a live one. Its hold may have been
-// retired.
-type ended struct {
-	live  bool
-	grant Grant
-	acted bool // its acquire had not returned
-	from  history.Time
-	at    history.Time
-	by    history.Kind
-	kept  timeline.Nodes       // nodes with the hold's key
-	voted timeline.Nodes       // nodes that had it when it was granted
-	fate  *timeline.KeyHistory // of the hold
-}
-
-// window judges the begin or the end of a window. In an instant the windows that end come first, then those that
+// Window judges the begin or the end of a window. In an instant the windows that end come first, then those that
 // begin, then the empty ones.
 func (x *exclusion) Window(e *timeline.WindowEvent) {
 	s, live := x.sweeps.Of(e.Hold.Resource), e.Hold.Resource.Windows[x.kind].Live
@@ -125,15 +109,6 @@ func (s *sweep) remember(w timeline.LiveWindow, e *timeline.WindowEvent) {
 	s.last.note(w, e)
 }
 
-func (e *ended) note(w timeline.LiveWindow, at *timeline.WindowEvent) {
-	h := w.Hold
-	e.from, e.at, e.by = w.From, at.At, at.By
-	e.acted, e.kept, e.voted, e.fate = !h.Granted, h.Keys.Set, h.Voted(), h.Keys.Past
-	g := &e.grant
-	g.Client, g.Resource, g.Token = h.Client.Number, h.Resource.Name, h.Token
-	g.Call, g.Granted, g.Validity = h.Acquire.At, h.GrantedAt, h.AtGrant.Left
-}
-
 // interrupted returns the window that ended last, if it ended after the last window of a
 // hold that begins a window anew, or nil. It belongs to another client, which held the lock
 // while the extended hold was over. Live windows overlap the new one anyway.
@@ -163,14 +138,14 @@ func (x *exclusion) violate(held timeline.LiveWindow, e *timeline.WindowEvent) {
 		return
 	}
 	if c := x.conflict(held.Hold, contenderOf(e.Hold), e.At); c != nil && x.first == nil {
-		x.first = newViolation(x.kind, held, e, x.faults, c)
+		x.first = newViolation(held, e, c)
 	}
 }
 
 // violateGap counts a violation of (c): the event begins a window of its hold anew.
 func (x *exclusion) violateGap(was *ended, e *timeline.WindowEvent) {
 	if c := x.conflict(e.Hold, was.contender(), e.At); c != nil && x.first == nil {
-		x.first = newInterrupted(x.kind, was, e, x.faults, c)
+		x.first = newInterrupted(was, e, c)
 	}
 }
 
@@ -186,7 +161,7 @@ func (x *exclusion) conflict(held *timeline.Hold, came contender, now history.Ti
 	if x.first != nil && known {
 		return nil
 	}
-	c := newConflict(x.timeline, x.faults, held, came, now)
+	c := newConflict(x.timeline, held, came, now)
 	if !known {
 		*overlaps = append(*overlaps, c)
 	}
@@ -204,7 +179,7 @@ func (x *exclusion) undecided(held *timeline.Hold, other int, now history.Time) 
 	return true
 }
 
-// missed notes a window that was taken for one which never began.
+// Missed notes a window that was taken for one which never began.
 func (x *exclusion) Missed(w timeline.MissedWindow) {
 	e := Event{Role: RoleUnseen, From: w.From, To: w.Known, Client: w.Client, Resource: w.Resource, Token: w.Token}
 	x.doubts(Place{Resource: w.Resource, From: w.From, To: w.Known}, e.say("client %d acted at %s as the holder of %s, its acquire not having returned, but that the act (%s) came to something was told only at %s, with more than %d begins and ends of other %ss in between: whether it overlapped one of those is not known",

@@ -18,7 +18,6 @@ const Fence Property = "fence"
 // Grants without a fence are not judged.
 type fences struct {
 	timeline *timeline.Timeline
-	faults   *timeline.Faults
 	floors   timeline.PerHold[floor]
 	marks    timeline.PerResource[fenceMarks]
 	granted  []*timeline.Hold // in this instant, with a fence
@@ -82,42 +81,42 @@ func (m *mark) raise(h *timeline.Hold, fence uint64) {
 	}
 }
 
-func newFences(l *timeline.Timeline, s *shared) propertyChecker {
-	return &fences{timeline: l, faults: &l.Faults}
+func newFences(line *timeline.Timeline, s *shared) propertyChecker {
+	return &fences{timeline: line}
 }
 
 func (*fences) Wants() timeline.Kinds {
 	return timeline.KindSet(history.Acquire, history.Granted, history.Release, history.Lost, history.Lapse)
 }
 
-func (j *fences) Observe(f *timeline.Fact) {
+func (fs *fences) Observe(f *timeline.Fact) {
 	h := f.Hold
 	if h == nil {
 		return
 	}
 	switch f.Kind {
 	case history.Acquire:
-		if m := &j.marks.Of(h.Resource).returned; m.fence != 0 {
-			j.floors.Of(h).mark = *m
+		if m := &fs.marks.Of(h.Resource).returned; m.fence != 0 {
+			fs.floors.Of(h).mark = *m
 		}
 	case history.Granted:
 		if f.Fence != 0 {
-			j.granted, j.ended = append(j.granted, h), append(j.ended, h)           // its window may be empty
+			fs.granted, fs.ended = append(fs.granted, h), append(fs.ended, h)       // its window may be empty
 			if w := &h.Windows[timeline.LeaseWindow]; w.Empty() && w.End < f.Time { // an extension in this instant may begin it anew
-				late := j.floors.Of(h)
+				late := fs.floors.Of(h)
 				late.late, late.ended = true, w.End
 			}
 		}
 	case history.Release, history.Lost, history.Lapse:
 		if h.Fence != 0 {
-			j.ended = append(j.ended, h)
+			fs.ended = append(fs.ended, h)
 		}
 	}
 }
 
-func (j *fences) judge(h *timeline.Hold) {
-	j.judged++
-	floor, m := *j.floors.Of(h), j.marks.Of(h.Resource)
+func (fs *fences) judge(h *timeline.Hold) {
+	fs.judged++
+	floor, m := *fs.floors.Of(h), fs.marks.Of(h.Resource)
 	before, when := floor.mark, "which called acquire after that"
 	if w := &h.Windows[timeline.LeaseWindow]; !floor.late && w.Empty() {
 		floor.late, floor.ended = true, w.End
@@ -132,30 +131,30 @@ func (j *fences) judge(h *timeline.Hold) {
 	if h.Fence > before.fence {
 		return
 	}
-	j.breaches.add(func() Finding { return j.tell(before, h, when) })
+	fs.breaches.add(func() Finding { return fs.tell(before, h, when) })
 }
 
 // tell describes two grants whose fences do not grow.
-func (j *fences) tell(before mark, h *timeline.Hold, when string) Finding {
-	faults, resource := j.faults.Between(before.at, h.GrantedAt), h.Resource.Name
+func (fs *fences) tell(before mark, h *timeline.Hold, when string) Finding {
+	faults, resource := fs.timeline.Faults.Between(before.at, h.GrantedAt), h.Resource.Name
 	events := eventsOf(faults, before.at, false)
 	first := Event{Role: RoleAccess, From: before.at, Client: before.client, Resource: resource, Token: before.token}
 	events = append(events, first.say("client %d was granted %s at %s with the fence %d", before.client, lockOf(resource, before.token), at(before.at), before.fence))
 	events = append(events, eventsOf(faults, before.at, true)...)
 	later := Event{Role: RoleOverlap, From: h.GrantedAt, Client: h.Client.Number, Resource: resource, Token: h.Token}
 	events = append(events, later.say("client %d, %s, was granted it (token %s) at %s with the fence %d", h.Client.Number, when, short(h.Token), at(h.GrantedAt), h.Fence))
-	return Finding{Events: events, Causes: j.causes(before, h), Where: &Place{Resource: resource, From: before.at, To: h.GrantedAt}}
+	return Finding{Events: events, Causes: fs.causes(before, h), Where: &Place{Resource: resource, From: before.at, To: h.GrantedAt}}
 }
 
-func (j *fences) causes(before mark, h *timeline.Hold) []Cause {
-	if j.timeline.Header.Keepers < 0 {
-		if v := j.timeline.ForgetfulLeader; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {
+func (fs *fences) causes(before mark, h *timeline.Hold) []Cause {
+	if fs.timeline.Header.Keepers < 0 {
+		if v := fs.timeline.ForgetfulLeader; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {
 			return broken(StoreKeeps, tellLeader(v))
 		}
 		if e := h.KeyHistory().Entry; e.Gone {
 			return unbroken(entryLost(e, h.Client.Number, "; the lock granted it all the same"))
 		}
-	} else if v := j.timeline.LastEmptied; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {
+	} else if v := fs.timeline.LastEmptied; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {
 		empty := Event{Role: RoleLoss, From: v.At, Nodes: oneNode(v.Node)}
 		return broken(KeepsAcknowledged, empty.say("node %d came back %s at %s, and without the counter that it had", v.Node, v.How, at(v.At)))
 	}
@@ -166,28 +165,28 @@ func (*fences) Settles() timeline.Kinds {
 	return timeline.KindSet(history.Granted, history.Release, history.Lost, history.Lapse)
 }
 
-// settle raises the marks after the instant: "before" means in an earlier instant.
-func (j *fences) Settle() {
-	for _, h := range j.granted {
-		j.judge(h)
+// Settle raises the marks after the instant: "before" means in an earlier instant.
+func (fs *fences) Settle() {
+	for _, h := range fs.granted {
+		fs.judge(h)
 	}
-	for _, h := range j.granted {
-		j.marks.Of(h.Resource).raiseReturned(h)
+	for _, h := range fs.granted {
+		fs.marks.Of(h.Resource).raiseReturned(h)
 	}
-	for _, h := range j.ended {
+	for _, h := range fs.ended {
 		if w := &h.Windows[timeline.LeaseWindow]; w.Begun && w.Over {
-			j.marks.Of(h.Resource).ended.raise(h, h.Fence)
+			fs.marks.Of(h.Resource).ended.raise(h, h.Fence)
 		}
 	}
-	j.granted, j.ended = j.granted[:0], j.ended[:0]
+	fs.granted, fs.ended = fs.granted[:0], fs.ended[:0]
 }
 
-func (j *fences) finding(history.Time) Finding {
+func (fs *fences) finding(history.Time) Finding {
 	switch {
-	case j.breaches.count > 0:
-		return j.breaches.violated()
-	case j.judged == 0:
+	case fs.breaches.count > 0:
+		return fs.breaches.violated()
+	case fs.judged == 0:
 		return notExercised(NotApplicable, "no grant bears a fence")
 	}
-	return because(Holds, Event{Role: RoleAccess}.say("%s, each above those before it", counted(j.judged, "fence")))
+	return because(Holds, Event{Role: RoleAccess}.say("%s, each above those before it", counted(fs.judged, "fence")))
 }

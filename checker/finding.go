@@ -1,10 +1,10 @@
 package checker
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -260,24 +260,6 @@ func counted(n int, thing string) string {
 	return textfmt.Count(n, thing)
 }
 
-// Report is all that a [Checker] finds in one history.
-type Report struct {
-	Findings     []Finding    `json:"findings"` // one for each property that New was asked for, in the order of [Properties]
-	Measurements Measurements `json:"measurements"`
-
-	// Cut is why the history is incomplete, so that every property that is not
-	// violated is unknown; empty if the history is complete.
-	Cut string `json:"cut,omitempty"`
-
-	// Untried lists the numbers of the faults after which no client began a try to acquire, or was granted
-	// a lock, in order: also those that went on when the history ended.
-	Untried []int `json:"-"`
-
-	// UntilClock is the clock by which the history was judged: that of its header or, if it names none,
-	// that which the events show.
-	UntilClock history.UntilClock `json:"-"`
-}
-
 // Place is a part of a history: the events of one resource, or of all if none is
 // named, from one instant to another, both included.
 type Place struct {
@@ -310,52 +292,199 @@ type Grant struct {
 	Validity time.Duration `json:"validity"` // what was left then, by the client's clock
 }
 
-// Finding returns what was found about a property.
-func (r Report) Finding(p Property) Finding {
-	for _, f := range r.Findings {
-		if f.Property == p {
-			return f
-		}
+// Property is a requirement on a lock, named as in files. Every history is judged on each
+// of them separately. Each is declared beside its checker.
+type Property string
+
+// String returns the property's name in files, as in "lease".
+func (p Property) String() string { return string(p) }
+
+// Verdict is the result for one property of one history.
+type Verdict uint8
+
+// The verdicts.
+const (
+	// Holds: the history shows the property.
+	Holds Verdict = iota + 1
+	// Violated: the history breaks it.
+	Violated
+	// Unknown: the history is incomplete, or the search took too long. It never counts as
+	// a pass.
+	Unknown
+	// NotApplicable: the history has nothing that the property is about.
+	NotApplicable
+)
+
+var verdictNames = [...]string{Holds: "holds", Violated: "violated", Unknown: "unknown", NotApplicable: "n/a"}
+
+func (v Verdict) valid() bool { return v >= Holds && int(v) < len(verdictNames) }
+
+func (v Verdict) String() string {
+	if !v.valid() {
+		return fmt.Sprintf("Verdict(%d)", uint8(v))
 	}
-	return Finding{Property: p, Verdict: Unknown, Undecided: "it was not judged"}
+	return verdictNames[v]
 }
 
-// Verdicts returns the verdict of every property.
-func (r Report) Verdicts() Verdicts {
-	v := make(Verdicts, len(r.Findings))
-	for _, f := range r.Findings {
-		v[f.Property] = f.Verdict
+// MarshalText prints the verdict by name.
+func (v Verdict) MarshalText() ([]byte, error) {
+	if !v.valid() {
+		return nil, fmt.Errorf("checker: no verdict %d", uint8(v))
 	}
-	return v
+	return []byte(verdictNames[v]), nil
 }
 
-// Verdicts are the verdicts of one history, found or expected. In files they are a
-// mapping of names to names, in JSON in the order of [Properties].
-type Verdicts map[Property]Verdict
+// UnmarshalText reads a verdict by name.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	for c := Holds; c.valid(); c++ {
+		if verdictNames[c] == string(text) {
+			*v = c
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown verdict %q: want holds, violated, unknown or n/a", text)
+}
 
-// MarshalJSON writes an object in the order of the properties.
-func (v Verdicts) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	written := 0
-	for _, p := range Properties() {
-		verdict, ok := v[p]
-		if !ok {
-			continue
-		}
-		if written > 0 {
-			b.WriteByte(',')
-		}
-		written++
-		value, err := json.Marshal(verdict)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, "%q:%s", p, value)
+// propertyChecker judges one property.
+type propertyChecker interface {
+	// finding is called once, at the end. end is the instant of the last event.
+	finding(end history.Time) Finding
+}
+
+// Duty is a part of the contract.
+type Duty string
+
+// Assumption is something a lock relies on. When a property is violated, the checker finds the
+// broken assumption in the history: from the keys that nodes lost, if they are recorded, and
+// otherwise from the faults.
+type Assumption string
+
+// The assumptions.
+const (
+	KeepsOrStaysAway  Assumption = "keeps-or-stays-away"
+	KeepsUntilExpiry  Assumption = "keeps-until-expiry"
+	KeepsAcknowledged Assumption = "keeps-acknowledged"
+	ClockCounts       Assumption = "clock-counts"
+	OneMaster         Assumption = "one-master"
+	ClocksAgree       Assumption = "clocks-agree"
+	ArrivesOnce       Assumption = "arrives-once"
+	OnlyHolder        Assumption = "only-holder"
+	LookAndSet        Assumption = "look-and-set"
+	StopsInTime       Assumption = "stops-in-time"
+	RefusesLate       Assumption = "refuses-late"
+	WritesArrive      Assumption = "writes-arrive"
+	Releases          Assumption = "releases"
+	KeysExpire        Assumption = "keys-expire"
+	DelaysDiffer      Assumption = "delays-differ"
+	KeepersReached    Assumption = "keepers-reached"
+	StoreAgrees       Assumption = "store-agrees"
+	StoreKeeps        Assumption = "store-keeps"
+)
+
+// assumptions explains each: what it says, what breaks it, and what helps.
+var assumptions = []struct {
+	assumption             Assumption
+	text, brokenBy, remedy string
+}{
+	{KeepsOrStaysAway, "a node that comes back keeps its keys, or stays away for the longest TTL",
+		"a crash without persistence, or a node that is replaced by an empty one",
+		"Keep every write on disk (appendonly with fsync always), delay each restart by the longest TTL, or let the lock ignore nodes that have just restarted (a quarantine)."},
+	{KeepsUntilExpiry, "a node keeps a key until it expires",
+		"eviction of keys when memory is short",
+		"Set maxmemory-policy noeviction on nodes that keep locks."},
+	{KeepsAcknowledged, "a node keeps what it has acknowledged",
+		"power loss with fsync everysec, an old snapshot, a failover to a replica that lags, a restored machine",
+		"Use fsync always, delay restarts by the longest TTL, and promote no replica."},
+	{ClockCounts, "the clock that a lock reads counts all the time that passes",
+		"suspend of the client machine, with a deadline on a clock that stands still meanwhile; a clock that runs slow",
+		"Read the boot-time clock, and allow for drift."},
+	{OneMaster, "a node has one master, and one key under a name",
+		"two masters after a failover",
+		"Keep locks on independent nodes, without automatic failover."},
+	{ClocksAgree, "keys live for as long as their holder counts",
+		"a clock of a node that jumps or runs fast, a clock of a client that runs slow",
+		"Slew clocks, never step them, and choose a drift allowance that covers their rates."},
+	{ArrivesOnce, "a request comes to its node once",
+		"a proxy that sends a request twice",
+		"Connect to the nodes directly; a key that is left behind ends with its TTL."},
+	{OnlyHolder, "nobody but the holder touches its key",
+		"a release that deletes without comparing tokens, clones that draw the same tokens",
+		"Compare the token when deleting, and draw it where clones differ."},
+	{LookAndSet, "nothing comes between looking for a key and setting one",
+		"a lock that looks for a key and sets it in two steps",
+		"Use SET with NX."},
+	{StopsInTime, "a holder stops working when its validity is over",
+		"a pause of the client, or work that goes on past the validity",
+		"Check the validity before each effect, and let the resource check fencing tokens."},
+	{RefusesLate, "the resource refuses who comes late",
+		"a write that arrives after the validity has ended",
+		"Let the resource check fencing tokens."},
+	{WritesArrive, "a holder's writes have arrived when it lets go",
+		"a release before a write has returned",
+		"Wait for writes to return before releasing."},
+	{Releases, "a holder lives until it releases",
+		"the death of a client whose hold has no TTL",
+		"Give every hold a TTL."},
+	{KeysExpire, "keys that nobody deletes expire",
+		"a clock of a node that stands still",
+		"Watch the clocks of the nodes."},
+	{DelaysDiffer, "clients that collide wait for different times before they try again",
+		"clones that draw the same random delays",
+		"Seed the delays from the kernel after a machine is cloned."},
+	{KeepersReached, "a majority of the nodes that keep the lock's keys is in reach",
+		"nodes that are down or out of reach, more than the lock can miss",
+		"Keep the lock on more nodes."},
+	{StoreAgrees, "the store keeps an entry for as long as its holder counts",
+		"a clock of the leader of the store that runs fast, a clock of the holder that runs slow",
+		"Choose a session timeout with a margin for drift."},
+	{StoreKeeps, "the store keeps what it has acknowledged",
+		"a leader without the last changes, or a loss of power of members that had not synced them",
+		"Replicate before acknowledging, and sync."},
+}
+
+// Assumptions lists all of them.
+func Assumptions() []Assumption {
+	all := make([]Assumption, len(assumptions))
+	for i, a := range assumptions {
+		all[i] = a.assumption
 	}
-	if written < len(v) {
-		return nil, fmt.Errorf("checker: a verdict of a property that there is not")
+	return all
+}
+
+// Text is what the assumption says, as a clause.
+func (a Assumption) Text() string {
+	text, _, _ := a.Explain()
+	return text
+}
+
+// Explain says what the assumption means, what breaks it, and what helps against that. The
+// page docs/findings.md lists all of them.
+func (a Assumption) Explain() (text, brokenBy, remedy string) {
+	for _, known := range assumptions {
+		if known.assumption == a {
+			return known.text, known.brokenBy, known.remedy
+		}
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return string(a), "", ""
+}
+
+// Within returns the finding about a lock that promises to withstand what took place. Such a lock does
+// not rest on the assumptions that others would, so they are no causes: what took place is told, and
+// neither an assumption nor a remedy.
+func (f Finding) Within() Finding {
+	f.Causes = slices.Clone(f.Causes)
+	for i := range f.Causes {
+		f.Causes[i].Assumption = ""
+	}
+	return f
+}
+
+// Remedies says what helps against the broken assumptions of a finding, a sentence for each.
+func (f Finding) Remedies() (all []string) {
+	for _, c := range f.Causes {
+		if _, _, remedy := c.Assumption.Explain(); remedy != "" && !slices.Contains(all, remedy) {
+			all = append(all, remedy)
+		}
+	}
+	return all
 }

@@ -42,6 +42,98 @@ var meters = []func(l *timeline.Timeline, d *demand) meter{
 	newQueueMeter, newUpdateMeter, newGrantMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
 }
 
+// Derive computes the figures that follow from others.
+func (m *Measurements) Derive() {
+	m.each(func(t any) {
+		if d, ok := t.(derived); ok {
+			d.derive()
+		}
+	})
+}
+
+// Figures returns the measurements of a number of runs as text, topic by topic.
+func (m Measurements) Figures(runs int) []Figure {
+	var list []Figure
+	m.each(func(t any) {
+		for _, f := range t.(topic).figures(runs) {
+			if n := len(list); n > 0 && f.Name == also && list[n-1].Name == also {
+				list[n-1].Parts = append(list[n-1].Parts, f.Parts...)
+			} else {
+				list = append(list, f)
+			}
+		}
+	})
+	return list
+}
+
+// Columns returns the measurements by which locks are compared, topic by topic.
+func (m Measurements) Columns() []Column {
+	var list []Column
+	m.each(func(t any) {
+		if c, ok := t.(compared); ok {
+			list = append(list, c.columns(&m)...)
+		}
+	})
+	return list
+}
+
+func (m *Measurements) each(do func(topic any)) {
+	v := reflect.ValueOf(m).Elem()
+	for i := range v.NumField() {
+		do(v.Field(i).Addr().Interface())
+	}
+}
+
+// Unit is the unit of a measurement.
+type Unit uint8
+
+// The units of measurements.
+const (
+	Number      Unit = iota + 1 // of tries, grants, keys and so on
+	Nanoseconds                 // on the ground clock
+	Fraction                    // from 0 to 1
+)
+
+// NamedFigure is the name of a measurement in JSON and CSV, such as acquire_p99, and its unit.
+type NamedFigure struct {
+	Name  string
+	Unit  Unit
+	Index []int // of its field in [Measurements]
+}
+
+// Of returns the figure of some measurements.
+func (f NamedFigure) Of(m Measurements) float64 {
+	v := reflect.ValueOf(m).FieldByIndex(f.Index)
+	if v.CanFloat() {
+		return v.Float()
+	}
+	return float64(v.Int())
+}
+
+// NamedFigures lists the measurements that are numbers, in the order of [Measurements].
+func NamedFigures() []NamedFigure { return namedFigures }
+
+var namedFigures = readFigures(reflect.TypeFor[Measurements]())
+
+func readFigures(t reflect.Type) (list []NamedFigure) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		unit := Number
+		switch {
+		case name == "" || name == "-":
+			continue
+		case f.Type == reflect.TypeFor[time.Duration]():
+			unit = Nanoseconds
+		case f.Type.Kind() == reflect.Float64:
+			unit = Fraction
+		case f.Type.Kind() != reflect.Int:
+			continue
+		}
+		list = append(list, NamedFigure{name, unit, f.Index})
+	}
+	return list
+}
+
 // meter takes the measurements on one topic.
 type meter interface {
 	timeline.Observer
@@ -68,7 +160,8 @@ type usage struct {
 // users are how many holds of a resource count so.
 type users struct{ holders, triers int }
 
-func (d *demand) hold(h *timeline.Hold) *usage         { return d.holds.Of(h) }
+func (d *demand) hold(h *timeline.Hold) *usage { return d.holds.Of(h) }
+
 func (d *demand) resource(r *timeline.Resource) *users { return d.resources.Of(r) }
 
 func (d *demand) stopTrying(h *timeline.Hold) {
@@ -137,48 +230,6 @@ type compared interface {
 // derived is implemented by topics with figures that follow from others.
 type derived interface{ derive() }
 
-// Derive computes the figures that follow from others.
-func (m *Measurements) Derive() {
-	m.each(func(t any) {
-		if d, ok := t.(derived); ok {
-			d.derive()
-		}
-	})
-}
-
-// Figures returns the measurements of a number of runs as text, topic by topic.
-func (m Measurements) Figures(runs int) []Figure {
-	var list []Figure
-	m.each(func(t any) {
-		for _, f := range t.(topic).figures(runs) {
-			if n := len(list); n > 0 && f.Name == also && list[n-1].Name == also {
-				list[n-1].Parts = append(list[n-1].Parts, f.Parts...)
-			} else {
-				list = append(list, f)
-			}
-		}
-	})
-	return list
-}
-
-// Columns returns the measurements by which locks are compared, topic by topic.
-func (m Measurements) Columns() []Column {
-	var list []Column
-	m.each(func(t any) {
-		if c, ok := t.(compared); ok {
-			list = append(list, c.columns(&m)...)
-		}
-	})
-	return list
-}
-
-func (m *Measurements) each(do func(topic any)) {
-	v := reflect.ValueOf(m).Elem()
-	for i := range v.NumField() {
-		do(v.Field(i).Addr().Interface())
-	}
-}
-
 // shareOf returns k/n, or 0 of nothing.
 func shareOf(k, n int) float64 {
 	if n == 0 {
@@ -238,52 +289,12 @@ func (g *histogram) quantile(perMille int) time.Duration {
 	return 0
 }
 
-// Unit is the unit of a measurement.
-type Unit uint8
-
-// The units of measurements.
-const (
-	Number      Unit = iota + 1 // of tries, grants, keys and so on
-	Nanoseconds                 // on the ground clock
-	Fraction                    // from 0 to 1
-)
-
-// NamedFigure is the name of a measurement in JSON and CSV, such as acquire_p99, and its unit.
-type NamedFigure struct {
-	Name  string
-	Unit  Unit
-	Index []int // of its field in [Measurements]
-}
-
-// Of returns the figure of some measurements.
-func (f NamedFigure) Of(m Measurements) float64 {
-	v := reflect.ValueOf(m).FieldByIndex(f.Index)
-	if v.CanFloat() {
-		return v.Float()
-	}
-	return float64(v.Int())
-}
-
-// NamedFigures lists the measurements that are numbers, in the order of [Measurements].
-func NamedFigures() []NamedFigure { return namedFigures }
-
-var namedFigures = readFigures(reflect.TypeFor[Measurements]())
-
-func readFigures(t reflect.Type) (list []NamedFigure) {
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		unit := Number
-		switch {
-		case name == "" || name == "-":
-			continue
-		case f.Type == reflect.TypeFor[time.Duration]():
-			unit = Nanoseconds
-		case f.Type.Kind() == reflect.Float64:
-			unit = Fraction
-		case f.Type.Kind() != reflect.Int:
-			continue
-		}
-		list = append(list, NamedFigure{name, unit, f.Index})
-	}
-	return list
+// row is a series of refused tries. It begins with the first refusal; a single try needs only its
+// hold.
+type row struct {
+	resource *timeline.Resource
+	since    history.Time // the first call
+	last     history.Time // the last return
+	grants   int32        // that the resource had seen at the first call
+	tries    int          // that were refused
 }

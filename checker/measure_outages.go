@@ -1,13 +1,12 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Outages is the times in which a resource was unavailable. An outage is a time in which a resource
@@ -72,8 +71,8 @@ type outage struct {
 	taken history.Time // since when somebody holds the resource, if anybody does
 }
 
-func newOutageMeter(l *timeline.Timeline, d *demand) meter {
-	return &outageMeter{timeline: l, ttl: l.Header.LongestTTL, demand: d}
+func newOutageMeter(line *timeline.Timeline, d *demand) meter {
+	return &outageMeter{timeline: line, ttl: line.Header.LongestTTL, demand: d}
 }
 
 func (*outageMeter) Wants() timeline.Kinds {
@@ -239,7 +238,7 @@ type mourning struct {
 	first history.Time
 }
 
-func newDeathMeter(l *timeline.Timeline, d *demand) meter { return &deathMeter{demand: d} }
+func newDeathMeter(line *timeline.Timeline, d *demand) meter { return &deathMeter{demand: d} }
 
 func (*deathMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Granted, history.Kill) }
 

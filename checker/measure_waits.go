@@ -1,13 +1,12 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Waits is how long clients tried. A series is the consecutive tries of one client for one
@@ -41,18 +40,8 @@ type waitMeter struct {
 	each func(Wait) // nil: nobody wants to be told
 }
 
-// row is a series of refused tries. It begins with the first refusal; a single try needs only its
-// hold.
-type row struct {
-	resource *timeline.Resource
-	since    history.Time // the first call
-	last     history.Time // the last return
-	grants   int32        // that the resource had seen at the first call
-	tries    int          // that were refused
-}
-
-func newWaitMeter(l *timeline.Timeline, d *demand) meter {
-	return &waitMeter{timeline: l, ttl: l.Header.LongestTTL, demand: d}
+func newWaitMeter(line *timeline.Timeline, d *demand) meter {
+	return &waitMeter{timeline: line, ttl: line.Header.LongestTTL, demand: d}
 }
 
 func (*waitMeter) Wants() timeline.Kinds {
@@ -216,7 +205,7 @@ type herd struct {
 	tries  int
 }
 
-func newQueueMeter(l *timeline.Timeline, d *demand) meter { return &queueMeter{demand: d} }
+func newQueueMeter(line *timeline.Timeline, d *demand) meter { return &queueMeter{demand: d} }
 
 func (*queueMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Granted, history.Step) }
 
@@ -289,7 +278,7 @@ type round struct {
 	granted bool // the resource was granted at some time
 }
 
-func newRoundMeter(l *timeline.Timeline, d *demand) meter { return &roundMeter{demand: d} }
+func newRoundMeter(line *timeline.Timeline, d *demand) meter { return &roundMeter{demand: d} }
 
 func (*roundMeter) Wants() timeline.Kinds {
 	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Kill)
@@ -374,29 +363,6 @@ type Wait struct {
 type Outage struct {
 	Resource string
 	From, To history.Time
-}
-
-// Demand calls waits for every series of tries and outages for every outage when it ends; Finish
-// ends those in progress. Call it before the first event. A checker of selected properties then
-// takes these two measurements and no others.
-func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
-	p.byOneClock()
-	if len(p.meters) == 0 {
-		d := &demand{}
-		for _, newMeter := range []func(*timeline.Timeline, *demand) meter{newWaitMeter, newOutageMeter} {
-			m := newMeter(p.timeline, d)
-			p.meters = append(p.meters, m)
-			p.timeline.Listen(m)
-		}
-	}
-	for _, m := range p.meters {
-		switch m := m.(type) {
-		case *waitMeter:
-			m.each = waits
-		case *outageMeter:
-			m.each = outages
-		}
-	}
 }
 
 // tell reports the series of a try, which ends as v says.

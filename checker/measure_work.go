@@ -86,8 +86,8 @@ type orphan struct {
 	token string
 }
 
-func newOrphanMeter(l *timeline.Timeline, d *demand) meter {
-	return &orphanMeter{timeline: l, keys: l.Header.Keys}
+func newOrphanMeter(line *timeline.Timeline, d *demand) meter {
+	return &orphanMeter{timeline: line, keys: line.Header.Keys}
 }
 
 func (m *orphanMeter) Wants() timeline.Kinds {
@@ -125,7 +125,7 @@ func (*orphanMeter) Settles() timeline.Kinds {
 	return timeline.KindSet(history.Refused, history.Released)
 }
 
-// settle records the keys left behind by tries that ended in this instant.
+// Settle records the keys left behind by tries that ended in this instant.
 func (m *orphanMeter) Settle() {
 	for _, h := range m.over {
 		for rest := h.Keys.Set; rest != 0; {
@@ -217,9 +217,9 @@ type stalenessMeter struct {
 	applied  timeline.PerResource[history.Time] // the newest grant under which a write took effect
 }
 
-func newStalenessMeter(l *timeline.Timeline, d *demand) meter {
-	l.FollowStragglers = true
-	return &stalenessMeter{timeline: l}
+func newStalenessMeter(line *timeline.Timeline, d *demand) meter {
+	line.FollowStragglers = true
+	return &stalenessMeter{timeline: line}
 }
 
 func (*stalenessMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Apply) }
@@ -290,8 +290,8 @@ type storedGrant struct {
 	forgotten bool         // it was forgotten before the client was told of the grant
 }
 
-func newGrantMeter(l *timeline.Timeline, d *demand) meter {
-	return &grantMeter{known: l.Header.Entries}
+func newGrantMeter(line *timeline.Timeline, d *demand) meter {
+	return &grantMeter{known: line.Header.Entries}
 }
 
 func (m *grantMeter) Wants() timeline.Kinds {
@@ -422,7 +422,7 @@ type counter struct {
 
 func (c *counter) lost() int { return c.updates - int(c.value-c.before) }
 
-func newUpdateMeter(l *timeline.Timeline, d *demand) meter { return &updateMeter{timeline: l} }
+func newUpdateMeter(line *timeline.Timeline, d *demand) meter { return &updateMeter{timeline: line} }
 
 func (*updateMeter) Wants() timeline.Kinds { return timeline.KindSet(history.WriteDone, history.Apply) }
 

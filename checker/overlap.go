@@ -1,18 +1,16 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 	"reflect"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // violation is the first violation of a rule. It is complete when the overlap has ended.
 type violation struct {
-	kind  timeline.WindowKind
 	pair  Pair
 	held  *timeline.Hold // the first hold, until the overlap ends
 	came  *timeline.Hold // the second hold
@@ -29,14 +27,14 @@ type violation struct {
 	gap      *interruption // for a hold that had ended and was extended; nil: the windows overlap
 }
 
-func newViolation(kind timeline.WindowKind, held timeline.LiveWindow, t *timeline.WindowEvent, n *timeline.Faults, c *conflict) *violation {
+func newViolation(held timeline.LiveWindow, t *timeline.WindowEvent, c *conflict) *violation {
 	v := &violation{
-		kind: kind, held: held.Hold, came: t.Hold, empty: t.Change == timeline.WindowEmpty, endless: held.Hold.Endless(),
+		held: held.Hold, came: t.Hold, empty: t.Change == timeline.WindowEmpty, endless: held.Hold.Endless(),
 		pair:  Pair{First: Grant(timeline.GrantOf(held.Hold, held.From)), Second: Grant(timeline.GrantOf(t.Hold, t.At)), From: t.At, To: t.At},
 		since: held.From, conflict: c,
 		got: [2]string{got(held.Hold, held.From), got(t.Hold, t.At)},
 	}
-	v.faults = n.Between(v.pair.First.Call, v.pair.Second.Granted)
+	v.faults = c.faults.Between(v.pair.First.Call, v.pair.Second.Granted)
 	if v.empty {
 		v.ownEnd = t.Since
 		v.held, v.came = nil, nil
@@ -175,7 +173,7 @@ type interruption struct {
 	at    history.Time // when the extension returned
 }
 
-func newInterrupted(kind timeline.WindowKind, was *ended, t *timeline.WindowEvent, n *timeline.Faults, c *conflict) *violation {
+func newInterrupted(was *ended, t *timeline.WindowEvent, c *conflict) *violation {
 	before := t.Hold.PastWindow
 	own, other := Grant(timeline.GrantOf(t.Hold, before.From)), was.grant
 	var held *ending
@@ -186,7 +184,7 @@ func newInterrupted(kind timeline.WindowKind, was *ended, t *timeline.WindowEven
 		other.Granted = was.from
 	}
 	v := &violation{
-		kind: kind, since: before.From, conflict: c,
+		since: before.From, conflict: c,
 		pair: Pair{First: own, Second: other, From: max(before.End, was.from), To: was.at},
 		got:  [2]string{got(t.Hold, before.From), gotAs(was.acted, was.grant.Granted, was.from)},
 		gap: &interruption{
@@ -194,7 +192,7 @@ func newInterrupted(kind timeline.WindowKind, was *ended, t *timeline.WindowEven
 			from: was.from, live: was.live, held: held, at: t.At,
 		},
 	}
-	v.faults = n.Between(v.pair.First.Call, t.At)
+	v.faults = c.faults.Between(v.pair.First.Call, t.At)
 	return v
 }
 
@@ -231,4 +229,31 @@ func (v *violation) interrupted() []Event {
 // describe the same overlap.
 func SameOverlap(lease, section Finding) bool {
 	return len(lease.Events) > 0 && reflect.DeepEqual(lease.Events, section.Events) && reflect.DeepEqual(lease.Causes, section.Causes)
+}
+
+// ended is a copy of a window that has ended, or of a live one. Its hold may have been
+// retired.
+type ended struct {
+	live  bool
+	grant Grant
+	acted bool // its acquire had not returned
+	from  history.Time
+	at    history.Time
+	by    history.Kind
+	kept  timeline.Nodes       // nodes with the hold's key
+	voted timeline.Nodes       // nodes that had it when it was granted
+	fate  *timeline.KeyHistory // of the hold
+}
+
+func (e *ended) note(w timeline.LiveWindow, at *timeline.WindowEvent) {
+	h := w.Hold
+	e.from, e.at, e.by = w.From, at.At, at.By
+	e.acted, e.kept, e.voted, e.fate = !h.Granted, h.Keys.Set, h.Voted(), h.Keys.Past
+	g := &e.grant
+	g.Client, g.Resource, g.Token = h.Client.Number, h.Resource.Name, h.Token
+	g.Call, g.Granted, g.Validity = h.Acquire.At, h.GrantedAt, h.AtGrant.Left
+}
+
+func (v *ended) contender() contender {
+	return contender{client: v.grant.Client, token: v.grant.Token, kept: v.kept, voted: v.voted, fate: v.fate}
 }

@@ -42,7 +42,6 @@ type progress struct {
 	needed timeline.Electorate // nodes of which a client has to reach a quorum
 
 	timeline *timeline.Timeline
-	faults   *timeline.Faults
 	waiting  timeline.PerResource[waiting]
 	waits    timeline.PerHold[bool] // the try counts as waiting
 	instant  instant
@@ -54,15 +53,15 @@ type progress struct {
 	grants int
 }
 
-func newProgress(l *timeline.Timeline, s *shared) propertyChecker {
-	h := l.Header
+func newProgress(line *timeline.Timeline, s *shared) propertyChecker {
+	h := line.Header
 	needed := timeline.ElectorateOf(h)
 	if needed.None() {
 		needed = timeline.AllAlike(h.Nodes)
 	}
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
-		timeline: l, faults: &l.Faults, quiet: timeline.LongAgo, excuses: newExcuses(needed.Nodes(), l.Header.Clients),
+		timeline: line, quiet: timeline.LongAgo, excuses: newExcuses(needed.Nodes(), line.Header.Clients),
 		instant: instant{called: make([]*timeline.Hold, 0, 4)},
 	}
 }
@@ -80,7 +79,7 @@ func (p *progress) Wants() timeline.Kinds {
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }
 
-// settle judges the instant that is over. Ends of holds and faults count first, begins of
+// Settle judges the instant that is over. Ends of holds and faults count first, begins of
 // faults last: a client that is refused in the instant in which a node comes up has not
 // waited too long, and a client that has waited too long when a node goes down has.
 func (p *progress) Settle() {
@@ -235,7 +234,7 @@ func (p *progress) violate(h *timeline.Hold, now history.Time, how string) {
 	start := p.start(p.of(r))
 	p.of(r).long = true
 	l := longWait{resource: r, at: now, start: start, told: Finding{
-		Events: append([]Event{p.waited(h, start, now, how)}, eventsOf(p.faults.Between(now, now), now-1, false)...),
+		Events: append([]Event{p.waited(h, start, now, how)}, eventsOf(p.timeline.Faults.Between(now, now), now-1, false)...),
 		Causes: p.causes(h, now),
 		Where:  &Place{Resource: r.Name, From: start, To: now},
 	}}
@@ -381,7 +380,7 @@ type freed struct {
 	by   history.Kind
 }
 
-// observe notes what happens in the instant.
+// Observe notes what happens in the instant.
 func (p *progress) Observe(f *timeline.Fact) {
 	n := &p.instant
 	n.now = f.Time
@@ -619,11 +618,11 @@ func (x *excuses) usedBy(r *timeline.Resource, c *timeline.Client) bool {
 }
 
 // resources lists the resources whose waits something can have caused, in the order of their names.
-func (x *excuses) resources(l *timeline.Timeline, c concern) []*timeline.Resource {
+func (x *excuses) resources(line *timeline.Timeline, c concern) []*timeline.Resource {
 	if c.none() {
 		return nil
 	}
-	return slices.DeleteFunc(l.ResourcesInOrder(), func(r *timeline.Resource) bool { return !c.everybody && !x.usedBy(r, c.client) })
+	return slices.DeleteFunc(line.ResourcesInOrder(), func(r *timeline.Resource) bool { return !c.everybody && !x.usedBy(r, c.client) })
 }
 
 // shows is what the history shows of faults: nodes that go down, links, pauses and deaths.
@@ -632,14 +631,14 @@ const shows = nemesis.TakesDown | nemesis.StopsNode | nemesis.ReturnsErrors | ne
 	nemesis.StopsClient | nemesis.EndsClient
 
 // concern returns whose waits the fault can have caused, other than by what the history shows of it.
-func (f *ongoingFault) concern(l *timeline.Timeline, voters timeline.Nodes) concern {
+func (f *ongoingFault) concern(line *timeline.Timeline, voters timeline.Nodes) concern {
 	switch {
 	case f.kind.Does(nemesis.DelaysAccess): // nothing that a lock does
 		return concern{}
 	case f.isClock() && f.machine.Node != 0:
 		return concern{everybody: voters.Has(f.machine.Node)}
 	case f.isClock() && f.machine.Client != 0:
-		return concern{client: l.Client(f.machine.Client)}
+		return concern{client: line.Client(f.machine.Client)}
 	}
 	return concern{everybody: !f.shown || !f.kind.Does(shows)}
 }
@@ -711,14 +710,14 @@ type cutLinks struct {
 
 // present returns what goes on that can have made clients wait for a resource until now: links that are
 // down, and faults.
-func (x *excuses) present(l *timeline.Timeline, r *timeline.Resource) (links []cutLinks, faults []int) {
+func (x *excuses) present(line *timeline.Timeline, r *timeline.Resource) (links []cutLinks, faults []int) {
 	for number, cut := range x.cut {
-		if c := l.Client(number); cut != 0 && x.usedBy(r, c) {
+		if c := line.Client(number); cut != 0 && x.usedBy(r, c) {
 			links = append(links, cutLinks{c, cut})
 		}
 	}
 	for number, on := range x.faults {
-		if c := on.concern(l, x.voters); !on.begins && (c.everybody || c.client != nil && x.usedBy(r, c.client)) {
+		if c := on.concern(line, x.voters); !on.begins && (c.everybody || c.client != nil && x.usedBy(r, c.client)) {
 			faults = append(faults, number)
 		}
 	}
@@ -903,7 +902,7 @@ func (p *progress) causes(h *timeline.Hold, now history.Time) []Cause {
 	if v := p.timeline.ForgetfulLeader; v.Node != 0 {
 		return broken(StoreKeeps, tellLeader(v))
 	}
-	if clones := p.faults.Clones(); len(clones) > 0 {
+	if clones := p.timeline.Faults.Clones(); len(clones) > 0 {
 		return broken(DelaysDiffer, tellFaults(clones)...)
 	}
 	if o := p.lastOutlived(r, start, now); o != nil {
@@ -1023,4 +1022,20 @@ func (p *progress) about(k *keptKey, now history.Time) (text string) {
 		text += fmt.Sprintf("; client %d had called release at %s", end.client, at(end.at))
 	}
 	return text
+}
+
+// lastOutlived returns the last try since an instant that took longer than its TTL, or nil.
+// Tries under way count, too.
+func (p *progress) lastOutlived(r *timeline.Resource, from, now history.Time) *outlivedTry {
+	if o := p.of(r).outlived; o != nil && o.at > from {
+		return o
+	}
+	for _, h := range r.Holds {
+		if h.Acquire.Open {
+			if o := outlived(h, p.needed, now); o != nil {
+				return o
+			}
+		}
+	}
+	return nil
 }

@@ -1,8 +1,6 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"cmp"
 	"slices"
 	"time"
@@ -10,6 +8,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/model"
 )
 
@@ -231,7 +230,7 @@ func (s registerState) follows(other registerState) bool {
 
 func (s registerState) equals(other registerState) bool { return s.follows(other) && other.follows(s) }
 
-// settle forgets the unknown writes that have taken effect in every state.
+// Settle forgets the unknown writes that have taken effect in every state.
 func (u unknowns) Settle(states []registerState) []registerState {
 	for _, w := range states[0].spent {
 		if slices.ContainsFunc(states, func(s registerState) bool { return !slices.Contains(s.spent, w) }) {

@@ -39,7 +39,6 @@ type tolerance struct {
 	nodes timeline.Electorate // all nodes with one vote each, whatever the lock makes of them: else a lock on a single node would promise nothing
 
 	timeline *timeline.Timeline
-	faults   *timeline.Faults
 	changed  history.Time     // the last change to any node or link
 	unquiet  []history.Time   // by node: the last change to it or to a link to it
 	severed  []int            // by node: how many clients are cut off from it
@@ -99,11 +98,11 @@ type streakKey struct {
 	resource string
 }
 
-func newTolerance(l *timeline.Timeline, _ *shared) propertyChecker {
-	h := l.Header
+func newTolerance(line *timeline.Timeline, _ *shared) propertyChecker {
+	h := line.Header
 	t := &tolerance{
-		timeline: l, faults: &l.Faults,
-		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: timeline.AllAlike(h.Nodes),
+		timeline: line,
+		tries:    h.Bounds.Tries, ttl: h.LongestTTL, nodes: timeline.AllAlike(h.Nodes),
 		changed: timeline.LongAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
 		streaks: map[streakKey]streak{},
 	}
@@ -170,7 +169,7 @@ func (t *tolerance) mend(f *timeline.Fact) {
 	t.change(f)
 }
 
-// settle judges the tries that returned in the instant. After that those that hold
+// Settle judges the tries that returned in the instant. After that those that hold
 // nothing compete no more.
 func (t *tolerance) Settle() {
 	t.stopCompeting()

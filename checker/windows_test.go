@@ -1,8 +1,6 @@
 package checker_test
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"slices"
 	"testing"
 
@@ -11,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/model"
 )
 

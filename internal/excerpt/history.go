@@ -1,8 +1,6 @@
 package excerpt
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/model"
 )
 

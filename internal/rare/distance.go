@@ -1,8 +1,6 @@
 package rare
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"cmp"
 	"fmt"
 	"math"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Distance says how far a run is from a violation of lease or section exclusion. It is 0 if and only

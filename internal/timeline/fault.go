@@ -5,10 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/lockstorm/lockstorm/nemesis"
-
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Faults keeps what was done to the world. An effect of a planned fault belongs to
@@ -43,7 +42,7 @@ type Subject struct {
 }
 
 // None reports whether nothing was done to the world.
-func (f *Faults) None() bool { return len(f.recent) == 0 }
+func (fs *Faults) None() bool { return len(fs.recent) == 0 }
 
 // maxNotes bounds the faults that are kept. Those that go on are kept longest.
 const maxNotes = 64
@@ -51,36 +50,36 @@ const maxNotes = 64
 // noted are the kinds of events that are observed.
 var noted = KindSet(history.FaultStart, history.FaultEnd, history.NodeDown, history.NodeUp, history.Pause, history.Resume, history.Kill)
 
-func (n *Faults) observe(f *Fact) {
+func (fs *Faults) observe(f *Fact) {
 	if f.Kind == history.FaultStart {
-		n.begin(f, faultText(f))
+		fs.begin(f, faultText(f))
 		return
 	}
 	about := Subject{history.FaultStart, f.Fault}
 	if f.Fault == 0 {
 		about = f.Subject()
-		n.observeBare(f)
+		fs.observeBare(f)
 	}
 	switch f.Kind {
 	case history.FaultEnd:
-		n.end(about, f.Time)
+		fs.end(about, f.Time)
 	case history.NodeUp:
-		n.leave(about, f.Detail)
+		fs.leave(about, f.Detail)
 	}
 }
 
 // observeBare notes a change without a fault.
-func (n *Faults) observeBare(f *Fact) {
+func (fs *Faults) observeBare(f *Fact) {
 	switch f.Kind {
 	case history.NodeDown:
-		n.begin(f, fmt.Sprintf("node %d goes down", f.Node))
+		fs.begin(f, fmt.Sprintf("node %d goes down", f.Node))
 	case history.Pause:
-		n.begin(f, fmt.Sprintf("client %d is paused", f.Client))
+		fs.begin(f, fmt.Sprintf("client %d is paused", f.Client))
 	case history.Kill:
-		n.begin(f, fmt.Sprintf("client %d dies", f.Client))
-		n.recent[len(n.recent)-1].Open = false
+		fs.begin(f, fmt.Sprintf("client %d dies", f.Client))
+		fs.recent[len(fs.recent)-1].Open = false
 	case history.NodeUp, history.Resume:
-		n.end(f.Subject(), f.Time)
+		fs.end(f.Subject(), f.Time)
 	}
 }
 
@@ -102,21 +101,21 @@ func faultText(f *Fact) string {
 	return f.Detail
 }
 
-func (n *Faults) begin(f *Fact, text string) {
-	if len(n.recent) == maxNotes {
-		n.recent = slices.Delete(n.recent, n.oldest(), n.oldest()+1)
+func (fs *Faults) begin(f *Fact, text string) {
+	if len(fs.recent) == maxNotes {
+		fs.recent = slices.Delete(fs.recent, fs.oldest(), fs.oldest()+1)
 	}
 	v := Fault{About: f.Subject(), Text: text, From: f.Time, Open: true}
 	if f.Kind == history.FaultStart {
 		v.Kind, v.Wrong = nemesis.Kind(f.Name), Machine{f.Node, f.Client}
 	}
-	n.recent = append(n.recent, v)
+	fs.recent = append(fs.recent, v)
 }
 
 // OnClock lists the faults that may have made the clocks of a machine wrong between two
 // instants. A fault of unknown kind may have.
-func (f *Faults) OnClock(of Machine, from, to history.Time) (list []Fault) {
-	for _, v := range f.recent {
+func (fs *Faults) OnClock(of Machine, from, to history.Time) (list []Fault) {
+	for _, v := range fs.recent {
 		unnamed := v.About.kind == history.FaultStart && v.Kind == ""
 		if v.From <= to && (v.Wrong == of && v.Affects(from) || unnamed) {
 			list = append(list, v)
@@ -126,8 +125,8 @@ func (f *Faults) OnClock(of Machine, from, to history.Time) (list []Fault) {
 }
 
 // Clones lists the faults that made clients clones. Clones draw the same random numbers.
-func (f *Faults) Clones() (list []Fault) {
-	for _, v := range f.recent {
+func (fs *Faults) Clones() (list []Fault) {
+	for _, v := range fs.recent {
 		if v.Kind.Does(nemesis.Clones) {
 			list = append(list, v)
 		}
@@ -148,35 +147,35 @@ func (f Fault) Affects(from history.Time) bool {
 }
 
 // oldest returns the index of the oldest fault that has ended, or of the oldest of all.
-func (f *Faults) oldest() int {
-	return max(0, slices.IndexFunc(f.recent, func(v Fault) bool { return !v.Open }))
+func (fs *Faults) oldest() int {
+	return max(0, slices.IndexFunc(fs.recent, func(v Fault) bool { return !v.Open }))
 }
 
-func (f *Faults) end(about Subject, at history.Time) {
-	if v := f.last(about); v != nil && v.Open {
+func (fs *Faults) end(about Subject, at history.Time) {
+	if v := fs.last(about); v != nil && v.Open {
 		v.Open, v.Ended, v.To = false, true, at
 	}
 }
 
-func (f *Faults) leave(about Subject, how string) {
-	if v := f.last(about); v != nil {
+func (fs *Faults) leave(about Subject, how string) {
+	if v := fs.last(about); v != nil {
 		v.Left = how
 	}
 }
 
-func (f *Faults) last(about Subject) *Fault {
-	for i := len(f.recent) - 1; i >= 0; i-- {
-		if f.recent[i].About == about {
-			return &f.recent[i]
+func (fs *Faults) last(about Subject) *Fault {
+	for i := len(fs.recent) - 1; i >= 0; i-- {
+		if fs.recent[i].About == about {
+			return &fs.recent[i]
 		}
 	}
 	return nil
 }
 
 // Between returns the faults that went on at some time from a to b, as known at b.
-func (f *Faults) Between(a, b history.Time) []Fault {
+func (fs *Faults) Between(a, b history.Time) []Fault {
 	var list []Fault
-	for _, v := range f.recent {
+	for _, v := range fs.recent {
 		if v.From > b || !v.Open && v.From < a && v.To < a {
 			continue
 		}
@@ -223,8 +222,8 @@ func (t *Timeline) faultEnd(f *Fact, force bool) bool {
 
 // Untried lists the faults after which no client has begun a try, or was granted a lock, in order: also
 // those that go on.
-func (f *Faults) Untried() []int {
-	all := slices.AppendSeq(slices.Clone(f.ended), maps.Keys(f.going))
+func (fs *Faults) Untried() []int {
+	all := slices.AppendSeq(slices.Clone(fs.ended), maps.Keys(fs.going))
 	slices.Sort(all)
 	return slices.Compact(all)
 }

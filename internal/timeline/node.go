@@ -170,13 +170,13 @@ func (t *Timeline) SeenUpTo(node int) history.Time {
 // Undisturbed reports whether nothing was in the client's way to the store since an instant: no
 // link was down, no node was, and the leader has not changed. With a node down the store may be
 // well; but the client may have been connected to that one.
-func (l *Timeline) Undisturbed(c *Client, then history.Time) bool {
-	if c.Unlinked != 0 || l.Down != 0 || l.leaderless || l.led > then {
+func (t *Timeline) Undisturbed(c *Client, then history.Time) bool {
+	if c.Unlinked != 0 || t.Down != 0 || t.leaderless || t.led > then {
 		return false
 	}
-	for _, at := range []map[int]history.Time{c.Relinked, l.Started} {
-		for _, t := range at {
-			if t >= then {
+	for _, at := range []map[int]history.Time{c.Relinked, t.Started} {
+		for _, when := range at {
+			if when >= then {
 				return false
 			}
 		}

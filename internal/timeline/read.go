@@ -399,10 +399,14 @@ type PerClient[T any] struct{ list []T }
 
 // Of returns what is remembered of the client. It is valid until the next call.
 func (p *PerClient[T]) Of(c *Client) *T {
-	if len(p.list) <= c.Number {
-		p.list = append(p.list, make([]T, max(few, c.Number+1)-len(p.list))...)
+	if c.Number >= len(p.list) {
+		p.grow(c)
 	}
 	return &p.list[c.Number]
+}
+
+func (p *PerClient[T]) grow(c *Client) {
+	p.list = append(p.list, make([]T, max(few, c.Number+1)-len(p.list))...)
 }
 
 // PerHold is the same for each hold, as long as the timeline keeps it. A result is valid until the

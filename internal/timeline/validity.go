@@ -53,11 +53,18 @@ func (t *Timeline) expect(h *Hold, until int64) {
 
 // nextDeadline is the instant at which the next hold ends by its until; forever: none.
 func (t *Timeline) nextDeadline() history.Time {
-	for len(t.deadlines) > 0 && t.deadlines[0].void() {
-		heap.Pop(&t.deadlines)
-	}
-	if len(t.deadlines) == 0 {
+	if len(t.deadlines) == 0 { // usually there is none
 		return Forever
+	}
+	return t.firstDeadline()
+}
+
+func (t *Timeline) firstDeadline() history.Time {
+	for t.deadlines[0].void() {
+		heap.Pop(&t.deadlines)
+		if len(t.deadlines) == 0 {
+			return Forever
+		}
 	}
 	return history.Time(t.deadlines[0].until)
 }

@@ -135,128 +135,128 @@ type MissedWindow struct {
 }
 
 // follow makes somebody ask for these windows.
-func (x *windows) follow() {
-	wants := KindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, Reentered) | x.ends
-	if x.timeline.Header.Keepers < 0 {
+func (ws *windows) follow() {
+	wants := KindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, Reentered) | ws.ends
+	if ws.timeline.Header.Keepers < 0 {
 		wants |= KindSet(history.Kill)
 	}
-	if x.ends.Has(history.Kill) {
+	if ws.ends.Has(history.Kill) {
 		wants |= KindSet(history.Acquire) // it may come in the instant in which its client dies
 	}
-	for k := range x.timeline.routes {
+	for k := range ws.timeline.routes {
 		if wants.Has(history.Kind(k)) {
-			x.timeline.routes[k].windows |= 1 << x.kind
+			ws.timeline.routes[k].windows |= 1 << ws.kind
 		}
 	}
 }
 
 // beginAnew reports whether an extension can begin a window anew: see [windows.renew].
-func (x *windows) beginAnew() bool { return x.ends.Has(history.Lapse) }
+func (ws *windows) beginAnew() bool { return ws.ends.Has(history.Lapse) }
 
-func (x *windows) observe(f *Fact) {
+func (ws *windows) observe(f *Fact) {
 	h := f.Hold
 	if h == nil {
-		x.endAllBy(f)
+		ws.endAllBy(f)
 		return
 	}
 	switch f.Kind {
 	case history.Granted:
-		x.granted(h)
+		ws.granted(h)
 	case history.Refused:
-		if len(h.Windows[x.kind].implied) > 0 {
-			x.forget(h)
+		if len(h.Windows[ws.kind].implied) > 0 {
+			ws.forget(h)
 		}
 	case history.Extend, history.Write:
-		x.act(h, f)
+		ws.act(h, f)
 	case history.ExtendFailed:
-		x.fail(h, history.Extend, 0)
+		ws.fail(h, history.Extend, 0)
 	case history.Extended:
-		x.succeed(h, history.Extend, 0)
-		x.renew(h, f)
+		ws.succeed(h, history.Extend, 0)
+		ws.renew(h, f)
 	case Reentered:
-		x.renew(h, f)
+		ws.renew(h, f)
 	case history.Apply:
-		x.succeed(h, history.Write, f.Value)
+		ws.succeed(h, history.Write, f.Value)
 	case history.WriteDone:
-		x.written(h, f)
+		ws.written(h, f)
 	case history.Release, history.Lost, history.Expiring:
-		x.end(h, f.Time, f.Kind)
+		ws.end(h, f.Time, f.Kind)
 	}
-	if h.Expired() && x.ends.Has(history.Lapse) {
-		x.endBegun(h)
+	if h.Expired() && ws.ends.Has(history.Lapse) {
+		ws.endBegun(h)
 	}
-	if h.Client.Dead && (x.ends.Has(history.Kill) || x.timeline.DiesWithClient(h)) {
-		x.end(h, x.timeline.Now, history.Kill) // it was called and died in one instant
+	if h.Client.Dead && (ws.ends.Has(history.Kill) || ws.timeline.DiesWithClient(h)) {
+		ws.end(h, ws.timeline.Now, history.Kill) // it was called and died in one instant
 	}
 }
 
 // endAllBy ends the windows of all holds that a death, or the end of the history, ends.
-func (x *windows) endAllBy(f *Fact) {
+func (ws *windows) endAllBy(f *Fact) {
 	switch f.Kind {
 	case history.Kill:
-		x.endAll(f.Actor, f.Kind)
+		ws.endAll(f.Actor, f.Kind)
 	case history.End:
-		for _, c := range x.timeline.Clients {
-			x.endAll(c, f.Kind)
+		for _, c := range ws.timeline.Clients {
+			ws.endAll(c, f.Kind)
 		}
 	}
 }
 
-func (x *windows) endAll(c *Client, by history.Kind) {
+func (ws *windows) endAll(c *Client, by history.Kind) {
 	for _, h := range c.Holds {
-		if x.ends.Has(by) || x.timeline.DiesWithClient(h) {
-			x.end(h, x.timeline.Now, by)
+		if ws.ends.Has(by) || ws.timeline.DiesWithClient(h) {
+			ws.end(h, ws.timeline.Now, by)
 		}
 	}
 }
 
 // endBegun ends a window whose validity is over. Before acquire returns the end is unknown,
 // so that a window that has not begun does not end.
-func (x *windows) endBegun(h *Hold) {
-	w := &h.Windows[x.kind]
+func (ws *windows) endBegun(h *Hold) {
+	w := &h.Windows[ws.kind]
 	switch {
 	case !w.Begun:
-	case w.From == x.timeline.Now:
-		x.end(h, h.Expiry(), history.Lapse)
+	case w.From == ws.timeline.Now:
+		ws.end(h, h.Expiry(), history.Lapse)
 	default:
-		x.end(h, x.timeline.Now, history.Lapse)
+		ws.end(h, ws.timeline.Now, history.Lapse)
 	}
 }
 
-func (x *windows) end(h *Hold, at history.Time, by history.Kind) {
-	w := &h.Windows[x.kind]
+func (ws *windows) end(h *Hold, at history.Time, by history.Kind) {
+	w := &h.Windows[ws.kind]
 	if w.Over {
 		if w.By == history.Lapse && by != history.Lapse {
-			w.By, w.barred = by, x.timeline.Now // no later extension continues it
+			w.By, w.barred = by, ws.timeline.Now // no later extension continues it
 		}
 		w.End = min(w.End, at)
 		return
 	}
 	w.Over, w.closing, w.End, w.By = true, true, at, by
-	x.touch(WindowEvent{Hold: h})
+	ws.touch(WindowEvent{Hold: h})
 }
 
-func (x *windows) touch(e WindowEvent) {
-	x.events = append(x.events, e)
-	x.timeline.settling |= 1 << x.kind
+func (ws *windows) touch(e WindowEvent) {
+	ws.events = append(ws.events, e)
+	ws.timeline.settling |= 1 << ws.kind
 }
 
 // begin begins the hold's window now.
-func (x *windows) begin(h *Hold, call history.Time) {
-	w := &h.Windows[x.kind]
+func (ws *windows) begin(h *Hold, call history.Time) {
+	w := &h.Windows[ws.kind]
 	w.Begun, w.fresh = true, true
-	w.call, w.From = call, x.timeline.Now
-	x.touch(WindowEvent{Hold: h})
+	w.call, w.From = call, ws.timeline.Now
+	ws.touch(WindowEvent{Hold: h})
 }
 
 // granted begins the window of a try that returns, unless a call has begun it before.
-func (x *windows) granted(h *Hold) {
-	w := &h.Windows[x.kind]
+func (ws *windows) granted(h *Hold) {
+	w := &h.Windows[ws.kind]
 	if len(w.implied) > 0 {
-		x.forget(h)
+		ws.forget(h)
 	}
 	if !w.Begun {
-		x.begin(h, h.Acquire.At)
+		ws.begin(h, h.Acquire.At)
 	}
 }
 
@@ -267,51 +267,51 @@ func (x *windows) granted(h *Hold) {
 // This applies to lease windows. A section window ends by a release, a loss, a warning or a death,
 // which no extension takes back. It does not end with the validity, so that a grant to
 // another client after the lapse overlaps it.
-func (x *windows) renew(h *Hold, f *Fact) {
-	w := &h.Windows[x.kind]
+func (ws *windows) renew(h *Hold, f *Fact) {
+	w := &h.Windows[ws.kind]
 	switch {
-	case w.Over && w.barred == x.timeline.Now && w.End < x.timeline.Now: // events of one instant have no order
+	case w.Over && w.barred == ws.timeline.Now && w.End < ws.timeline.Now: // events of one instant have no order
 		by := w.By
-		x.renewed(h, f)
-		x.end(h, x.timeline.Now, by)
+		ws.renewed(h, f)
+		ws.end(h, ws.timeline.Now, by)
 	case !w.Over || w.By != history.Lapse:
-	case w.End == x.timeline.Now:
+	case w.End == ws.timeline.Now:
 		w.Over, w.closing = false, false
 	default:
-		x.renewed(h, f)
+		ws.renewed(h, f)
 	}
 }
 
 // renewed begins a new window of a hold by an extension.
-func (x *windows) renewed(h *Hold, f *Fact) {
-	for i := range x.events {
-		if e := &x.events[i]; e.Hold == h {
-			x.gather(e)
+func (ws *windows) renewed(h *Hold, f *Fact) {
+	for i := range ws.events {
+		if e := &ws.events[i]; e.Hold == h {
+			ws.gather(e)
 		}
 	}
-	w := &h.Windows[x.kind]
+	w := &h.Windows[ws.kind]
 	*w = HoldWindow{anew: true, implied: w.implied}
-	x.begin(h, f.Call.At)
+	ws.begin(h, f.Call.At)
 }
 
 // settle passes on the events of an instant that is over.
-func (x *windows) settle() {
-	events := x.events
+func (ws *windows) settle() {
+	events := ws.events
 	for i := range events {
-		x.gather(&events[i])
+		ws.gather(&events[i])
 	}
 	if len(events) > 1 {
 		slices.SortFunc(events, WindowEvent.compare)
 	}
 	for i := range events {
-		x.take(&events[i])
+		ws.take(&events[i])
 	}
-	x.events = events[:0]
+	ws.events = events[:0]
 }
 
 // gather sets the event to what happened to its hold's window in this instant, once.
-func (x *windows) gather(e *WindowEvent) {
-	w := &e.Hold.Windows[x.kind]
+func (ws *windows) gather(e *WindowEvent) {
+	w := &e.Hold.Windows[ws.kind]
 	switch {
 	case e.Change != unchanged:
 		return
@@ -321,7 +321,7 @@ func (x *windows) gather(e *WindowEvent) {
 		e.Change = w.change(e.Hold)
 		w.fresh, w.closing = false, false
 	}
-	e.At, e.Since, e.By = x.timeline.Now, max(w.call, w.End), w.By
+	e.At, e.Since, e.By = ws.timeline.Now, max(w.call, w.End), w.By
 }
 
 // change returns what happened to the window of a hold in the instant. An extension whose
@@ -356,73 +356,73 @@ func (w *HoldWindow) beginning(a *impliedGrant) WindowChange {
 }
 
 // take passes the event on, now or when those before it are certain.
-func (x *windows) take(e *WindowEvent) {
+func (ws *windows) take(e *WindowEvent) {
 	if e.Change == unchanged {
 		return
 	}
-	q := x.queue(e.Hold)
+	q := ws.queue(e.Hold)
 	if q.take(e) {
-		x.pass(q, e)
+		ws.pass(q, e)
 	} else if open := q.crowded(); open != nil {
-		x.yield(open.Hold, open.implied)
+		ws.yield(open.Hold, open.implied)
 	}
 }
 
 // drain passes on the events that waited for a call that has now succeeded or failed.
-func (x *windows) drain(q *windowQueue) {
+func (ws *windows) drain(q *windowQueue) {
 	for {
 		e := q.next()
 		if e == nil {
 			return
 		}
-		x.pass(q, e)
-		x.timeline.reuse(e.Hold)
+		ws.pass(q, e)
+		ws.timeline.reuse(e.Hold)
 	}
 }
 
 // pass passes on an event that is certain. Its observer finds the windows that were live before.
-func (x *windows) pass(q *windowQueue, e *WindowEvent) {
+func (ws *windows) pass(q *windowQueue, e *WindowEvent) {
 	past := &e.Hold.PastWindow
 	switch e.Change {
 	case WindowEnded:
 		e.Began, e.None = q.end(e.Hold)
-		x.observed(e)
-		if !e.None && x.beginAnew() {
+		ws.observed(e)
+		if !e.None && ws.beginAnew() {
 			*past = PastWindow{Ever: true, From: e.Began, End: e.At}
 		}
 	case WindowBegan:
-		x.observed(e)
+		ws.observed(e)
 		q.begin(e)
 	case WindowEmpty:
-		if x.beginAnew() {
+		if ws.beginAnew() {
 			*past = PastWindow{Ever: true, From: e.At, End: e.At}
 		}
-		x.observed(e)
+		ws.observed(e)
 	case ExtendedLate:
 		if past.End != e.At { // else it was granted and ended in this instant
-			x.observed(e)
+			ws.observed(e)
 		}
 	}
 }
 
-func (x *windows) observed(e *WindowEvent) {
-	if x.each != nil && e.Change != WindowBegan && !e.None {
-		x.each(x.windowOf(e))
+func (ws *windows) observed(e *WindowEvent) {
+	if ws.each != nil && e.Change != WindowBegan && !e.None {
+		ws.each(ws.windowOf(e))
 	}
-	if x.observer != nil && e.Change != unchanged {
-		x.observer.Window(e)
+	if ws.observer != nil && e.Change != unchanged {
+		ws.observer.Window(e)
 	}
 }
 
 // finish passes on what can be said when the history ends.
-func (x *windows) finish(end history.Time) {
-	x.giveUp()
-	if x.each == nil {
+func (ws *windows) finish(end history.Time) {
+	ws.giveUp()
+	if ws.each == nil {
 		return
 	}
-	for _, r := range x.timeline.ResourcesInOrder() {
-		for _, s := range r.Windows[x.kind].Live {
-			x.each(x.windowOf(&WindowEvent{Change: WindowEnded, Hold: s.Hold, At: end, Began: s.From}))
+	for _, r := range ws.timeline.ResourcesInOrder() {
+		for _, s := range r.Windows[ws.kind].Live {
+			ws.each(ws.windowOf(&WindowEvent{Change: WindowEnded, Hold: s.Hold, At: end, Began: s.From}))
 		}
 	}
 }
@@ -442,7 +442,7 @@ type windowQueue struct {
 // waiting event keeps a hold in memory; a bound of 4096 costs four times as much.
 const MaxWaiting = 256
 
-func (x *windows) queue(h *Hold) *windowQueue { return &h.Resource.Windows[x.kind] }
+func (ws *windows) queue(h *Hold) *windowQueue { return &h.Resource.Windows[ws.kind] }
 
 // take reports whether the event is certain. If not, it adds it to waiting.
 func (q *windowQueue) take(e *WindowEvent) bool {
@@ -541,60 +541,60 @@ func (w *HoldWindow) awaits(c *Client) bool {
 }
 
 // act notes a call that only a holder makes.
-func (x *windows) act(h *Hold, f *Fact) {
-	w := &h.Windows[x.kind]
+func (ws *windows) act(h *Hold, f *Fact) {
+	w := &h.Windows[ws.kind]
 	if h.Granted || h.refused() || w.Begun && !w.tentative {
 		return
 	}
 	if f.Kind == history.Extend { // returns belong to the later extension from now on
-		x.drop(w, w.actOf(f.Kind, f.Value))
+		ws.drop(w, w.actOf(f.Kind, f.Value))
 	}
-	a := &impliedGrant{kind: f.Kind, value: f.Value, at: x.timeline.Now}
+	a := &impliedGrant{kind: f.Kind, value: f.Value, at: ws.timeline.Now}
 	w.implied = append(w.implied, a)
-	x.touch(WindowEvent{Hold: h, implied: a})
+	ws.touch(WindowEvent{Hold: h, implied: a})
 	if !w.Begun {
 		w.Begun, w.tentative, w.call = true, true, h.Acquire.At
 	}
-	x.decide(h)
+	ws.decide(h)
 }
 
 // succeed notes that a call of the hold has succeeded.
-func (x *windows) succeed(h *Hold, kind history.Kind, value int64) {
-	w := &h.Windows[x.kind]
+func (ws *windows) succeed(h *Hold, kind history.Kind, value int64) {
+	w := &h.Windows[ws.kind]
 	if h.Granted || h.refused() {
 		return
 	}
 	a := w.actOf(kind, value)
 	if a != nil && a.yielded {
-		x.confirmTooLate(h, a)
+		ws.confirmTooLate(h, a)
 		a = w.candidate()
 	}
 	if a != nil {
 		a.succeeded = true
 	} else if !w.Begun {
-		x.begin(h, h.Acquire.At)
+		ws.begin(h, h.Acquire.At)
 	}
-	x.decide(h)
+	ws.decide(h)
 }
 
 // fail notes that a call of the hold has failed.
-func (x *windows) fail(h *Hold, kind history.Kind, value int64) {
-	w := &h.Windows[x.kind]
-	x.drop(w, w.actOf(kind, value))
-	x.decide(h)
+func (ws *windows) fail(h *Hold, kind history.Kind, value int64) {
+	w := &h.Windows[ws.kind]
+	ws.drop(w, w.actOf(kind, value))
+	ws.decide(h)
 }
 
-func (x *windows) written(h *Hold, f *Fact) {
+func (ws *windows) written(h *Hold, f *Fact) {
 	switch f.Outcome {
 	case history.OK:
-		x.succeed(h, history.Write, f.Value)
+		ws.succeed(h, history.Write, f.Value)
 	case history.Declined:
-		x.fail(h, history.Write, f.Value)
+		ws.fail(h, history.Write, f.Value)
 	}
 }
 
 // drop removes a call, unless it has succeeded.
-func (x *windows) drop(w *HoldWindow, a *impliedGrant) {
+func (ws *windows) drop(w *HoldWindow, a *impliedGrant) {
 	if a != nil && !a.succeeded {
 		a.void = true
 		w.implied = Remove(w.implied, a)
@@ -614,8 +614,8 @@ func (w *HoldWindow) candidate() (first *impliedGrant) {
 
 // decide determines with which call the window begins, if that is certain now, and passes on
 // the events that waited for it.
-func (x *windows) decide(h *Hold) {
-	w := &h.Windows[x.kind]
+func (ws *windows) decide(h *Hold) {
+	w := &h.Windows[ws.kind]
 	first := w.candidate()
 	if w.tentative && first != nil {
 		w.From = first.at
@@ -625,7 +625,7 @@ func (x *windows) decide(h *Hold) {
 		w.tentative = false
 		w.beginWith(first)
 	}
-	x.drain(x.queue(h))
+	ws.drain(ws.queue(h))
 }
 
 // beginWith notes that the window begins with this call and no other.
@@ -643,46 +643,46 @@ func (w *HoldWindow) beginWith(first *impliedGrant) {
 }
 
 // forget removes all calls of the hold, because its try has returned.
-func (x *windows) forget(h *Hold) {
-	w := &h.Windows[x.kind]
+func (ws *windows) forget(h *Hold) {
+	w := &h.Windows[ws.kind]
 	for _, a := range w.implied {
 		a.void = true
 	}
 	w.implied = nil
-	x.decide(h)
+	ws.decide(h)
 }
 
 // yield skips the event of a call, so that those behind it can be passed on.
-func (x *windows) yield(h *Hold, a *impliedGrant) {
+func (ws *windows) yield(h *Hold, a *impliedGrant) {
 	a.yielded, a.void = true, true
-	x.decide(h)
+	ws.decide(h)
 	if h.Over || h.Client.Dead {
-		x.timeline.retiring = append(x.timeline.retiring, h)
+		ws.timeline.retiring = append(ws.timeline.retiring, h)
 	}
 }
 
 // confirmTooLate notes that a call succeeded whose event was skipped. An overlap may have
 // been missed.
-func (x *windows) confirmTooLate(h *Hold, a *impliedGrant) {
-	w := &h.Windows[x.kind]
+func (ws *windows) confirmTooLate(h *Hold, a *impliedGrant) {
+	w := &h.Windows[ws.kind]
 	w.implied = Remove(w.implied, a)
-	if x.observer != nil {
-		x.observer.Missed(MissedWindow{Resource: h.Resource.Name, Token: h.Token, Client: h.Client.Number, Call: a.kind, From: a.at, Known: x.timeline.Now})
+	if ws.observer != nil {
+		ws.observer.Missed(MissedWindow{Resource: h.Resource.Name, Token: h.Token, Client: h.Client.Number, Call: a.kind, From: a.at, Known: ws.timeline.Now})
 	}
 }
 
 // giveUp removes the calls that never returned.
-func (x *windows) giveUp() {
-	for _, c := range x.timeline.Clients {
+func (ws *windows) giveUp() {
+	for _, c := range ws.timeline.Clients {
 		for _, h := range c.Holds {
-			w := &h.Windows[x.kind]
+			w := &h.Windows[ws.kind]
 			if len(w.implied) == 0 {
 				continue
 			}
 			for i := len(w.implied) - 1; i >= 0; i-- {
-				x.drop(w, w.implied[i])
+				ws.drop(w, w.implied[i])
 			}
-			x.decide(h)
+			ws.decide(h)
 		}
 	}
 }
@@ -731,10 +731,10 @@ func (w *Window) Ending() string {
 }
 
 // windowOf returns the window that has ended with the event.
-func (x *windows) windowOf(e *WindowEvent) Window {
+func (ws *windows) windowOf(e *WindowEvent) Window {
 	h := e.Hold
 	w := Window{Grant: GrantOf(h, e.At), Fence: h.Fence, From: e.At, To: e.At, By: e.By, Late: h.PastWindow.Ever, Over: h.PastWindow.End}
-	switch own := &h.Windows[x.kind]; e.Change {
+	switch own := &h.Windows[ws.kind]; e.Change {
 	case WindowEmpty:
 		w.Empty, w.Call, w.Late, w.Over = true, e.Since, false, 0
 		return w
@@ -747,7 +747,7 @@ func (x *windows) windowOf(e *WindowEvent) Window {
 			w.Call = own.call
 		}
 	}
-	if !x.beginAnew() {
+	if !ws.beginAnew() {
 		w.Late, w.Over = false, 0
 	}
 	return w

@@ -1,11 +1,8 @@
 package timeline
 
 import (
-	"errors"
-
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
