@@ -22,8 +22,7 @@ import (
 // locktest is the package by which the user's tests are known.
 const locktest = "github.com/lockstorm/lockstorm/locktest"
 
-// everywhere is the pattern of the whole module.
-const everywhere = "./..."
+const everywhere = "./..." // the pattern of the whole module
 
 // testsOf finds the packages whose tests use locktest, and their directories.
 func testsOf(ctx context.Context, patterns []string) (dirs map[string]string, err error) {
