@@ -9,19 +9,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
-var histories = flag.Int("histories", 20_000, "random histories of the laws of exclusion")
+var histories = flag.Int("histories", 5_000, "random histories of the laws of exclusion")
 
 // repeat checks a property on so many random cases.
 func repeat(t *testing.T, cases int, property func(*rapid.T)) {
 	t.Helper()
-	checks := flag.Lookup("rapid.checks").Value
-	before := checks.String()
-	defer func() { _ = checks.Set(before) }()
-	if err := checks.Set(fmt.Sprint(cases)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Checks(t, cases)
 	rapid.Check(t, property)
 }
 

@@ -148,7 +148,7 @@ func TestLongHoldsBlameNoCorrectLock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, storm := range []string{"long-work", "fractional-ttl", "holder-cut-off", "extender-stands-still", "scripts-are-forgotten"} {
 				c := locktest.Config{Nodes: 1, Promises: all}
-				if broken := brokenIn(t, c, storm, 2, open); len(broken) > 0 {
+				if broken := brokenIn(t, c, storm, 1, open); len(broken) > 0 {
 					t.Errorf("%s breaks %v", storm, broken)
 				}
 			}
@@ -237,8 +237,8 @@ func TestLockThatNeverGrants(t *testing.T) {
 // undecided and says so.
 func TestStormThatJudgesNothing(t *testing.T) {
 	for name, want := range map[string]string{
-		"cut off for good": `=== ATTR\s+TestInner/cut-off locktest\.reason .*nobody`,
-		"no fences":        `=== ATTR\s+TestInner/calm locktest\.reason no run could violate what is promised`,
+		"cut off for good": `=== ATTR\s+TestInner/cut-off locktest {.*"reason":"[^"]*nobody`,
+		"no fences":        `=== ATTR\s+TestInner/calm locktest {.*"reason":"no run could violate what is promised`,
 	} {
 		text, passed := output(t, name, true)
 		wantMatches(t, text, want, `undecided, which is not a pass: `, `--- SKIP: TestInner/`, `; undecided: c`)

@@ -2,6 +2,7 @@ package locktest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -21,6 +22,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/results"
 )
@@ -279,9 +281,20 @@ func stored(t *testing.T, dir, name string) string {
 	return string(text)
 }
 
+// attribute returns what programs read of a test.
+func attribute(t *testing.T, text, test string) (r external.Record) {
+	t.Helper()
+	_, value, _ := strings.Cut(text, "=== ATTR  "+test+" locktest ")
+	if err := json.NewDecoder(strings.NewReader(value)).Decode(&r); err != nil {
+		t.Errorf("%s has no attribute: %v\n%s", test, err, text)
+	}
+	return r
+}
+
 // A failure fits a screen: what happened, what it breaks, how often it recurs, and the commands that
 // run it again and draw it. The rest is in a file of the stored run.
 func TestFailureIsTold(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	text := runInner(t, "del", dir)
 	at := regexp.QuoteMeta(filepath.Join(dir, "released-by-DEL", "holder-stands-still-memory-"))
@@ -290,11 +303,12 @@ func TestFailureIsTold(t *testing.T) {
 		t.Errorf("the failure has %d lines: want at most %d\n%s", len(lines), maxLines, text)
 	}
 	wantMatches(t, text, `--- PASS: TestInner/calm`, `--- FAIL: TestInner/holder-stands-still`)
-	for key, value := range map[string]string{ // which programs read
-		"verdict": `violated`, "property": `(V1,)?C`, "reason": `C \(contract\) is violated, by the lock released by DEL, seed \d(, \d times)?`, "storm": `holder-stands-still`, "seed": `\d`,
-		"run": at + `\d`, "again": `go test -v -run '\^TestInner\$/\^holder-stands-still\$' -locktest.witness=` + at + `\d`,
-	} {
-		wantMatches(t, text, `(?m)^=== ATTR  TestInner/holder-stands-still locktest\.`+key+` `+value+`$`)
+	r := attribute(t, text, "TestInner/holder-stands-still")
+	wantMatches(t, r.Reason, `^C \(contract\) is violated, by the lock released by DEL, seed \d(, \d times)?$`)
+	wantMatches(t, r.Story, `^Node 1 deleted the key of "invoice-7" `)
+	wantMatches(t, r.Dir, `^`+at+`\d$`)
+	if r.Storm != "holder-stands-still" || r.Verdict != "contradiction" || r.File != "failure_test.go" {
+		t.Errorf("programs read %+v", r)
 	}
 	wantMatches(t, strings.Join(lines, "\n"),
 		`failure_test.go:\d+: C \(contract\) is violated, by the lock released by DEL, seed \d`,
@@ -425,6 +439,7 @@ func TestInterruptedTestHasStoredItsFailure(t *testing.T) {
 // a holder. The run that is told and stored is one of the smaller plan, unless the flag says
 // that plans are not shrunk. The run of the whole plan is stored as well.
 func TestDrawnPlanIsShrunk(t *testing.T) {
+	t.Parallel()
 	at := regexp.MustCompile(`Stored: (\S+), with`)
 	for args, faults := range map[string][]string{
 		"":                   {"pause"},
@@ -474,6 +489,7 @@ func wantReadable(t *testing.T, dir string) {
 
 // A lock that cannot be built and an invalid configuration are reported as such.
 func TestWhatCannotBeIsTold(t *testing.T) {
+	t.Parallel()
 	for name, wants := range map[string][]string{
 		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 22 storms more not tried"},
 		"within": {"locktest: called within a run, or another bubble of testing/synctest"},

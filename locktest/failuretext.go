@@ -25,9 +25,23 @@ func (f *failure) text() string {
 	if f.like != "" {
 		return joined([]string{f.title(), f.likeText()})
 	}
-	lines := append([]string{f.title(), ""}, f.Brief(unused(f.run.idle), f.recurs, f.rerunFailed())...)
-	lines = append(lines, "Known causes: "+knownCauses)
-	return joined(append(append(lines, ""), f.ways()...))
+	return joined([]string{f.title(), "", f.story(), "", joined(f.ways())})
+}
+
+// story is the failure without its title and the commands. One that looks like an earlier one has none.
+func (f *failure) story() string {
+	if f.like != "" {
+		return ""
+	}
+	return joined(append(f.Brief(unused(f.run.idle), f.recurs, f.rerunFailed()), "Known causes: "+knownCauses))
+}
+
+// reason is the failure in a line.
+func (f *failure) reason() string {
+	if f.like != "" {
+		return strings.TrimSuffix(f.title(), ".") + ", as in storm " + f.like
+	}
+	return strings.TrimSuffix(f.title(), ".")
 }
 
 func joined(lines []string) string { return strings.Join(lines, "\n") }

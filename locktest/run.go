@@ -49,7 +49,7 @@ func conclude(t *testing.T, name string, all *external.Summary) {
 	if all.Runs() == 0 {
 		return
 	}
-	attrs(t, "summary", all.String())
+	setAttr(t, external.Record{Summary: all.String()})
 	if t.Failed() || testing.Verbose() {
 		t.Log(all)
 		return
@@ -90,7 +90,7 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 	if c.world().bubble {
 		defer rareGC.use()()
 	}
-	tr := trial{Config: c, make: open, budget: newBudget(c.Budget, time.Now), defects: external.Defects{}}
+	tr := trial{Config: c, make: open, file: testFile(), budget: newBudget(c.Budget, time.Now), defects: external.Defects{}}
 	if *reproDir != "" {
 		tr.repro(t, *reproDir)
 		return
@@ -160,50 +160,56 @@ func (tr trial) storm(t *testing.T, s Storm, all *external.Summary) error {
 	t.Helper()
 	sum := summary{accept: tr.accepted(s), accepted: map[checker.Property]int{}}
 	open := ""
+	record := external.Record{Storm: s.Name, File: tr.file}
+	conclude := func(c runner.Conclusion, reason, story string) {
+		record.Verdict, record.Reason, record.Story = c.String(), strings.Join(strings.Fields(reason), " "), story
+	}
 	defer func() {
 		if sum.Runs > 0 {
 			all.Add(&sum.Outcome, open != "")
 		}
+		setAttr(t, record)
 	}()
 	for _, seed := range tr.seeds(s) {
 		ended := tr.budget.began()
 		o, err := tr.runSettled(t, tr.scenario(s), seed)
 		if ended(); err != nil {
-			attrs(t, "verdict", "failed", "reason", "the run failed: "+firstLine(err.Error()))
+			conclude(runner.Contradiction, "the run failed: "+firstLine(err.Error()), improper(s, o, err).Error())
 			return improper(s, o, err)
 		}
 		j := o.judge(tr.Config)
 		sum.add(o, j)
 		if j = sum.without(j); len(j.Broken) > 0 {
 			f := tr.failure(t, o, j)
+			record.Seed, record.Dir = f.run.Seed, f.dir
 			if said, fails := sum.NothingGranted(); fails {
-				f.setAttrs(said)
+				conclude(runner.Contradiction, said, f.text())
 				return fmt.Errorf("%s\n\n%s", said, f.text())
 			}
 			t.Error(f.text())
-			f.setAttrs(strings.TrimSuffix(f.title(), "."))
+			conclude(runner.Contradiction, f.reason(), f.story())
 			return nil
 		}
 	}
 	if said, fails := sum.NothingGranted(); fails {
-		attrs(t, "verdict", "failed", "reason", said)
+		conclude(runner.Contradiction, said, "")
 		return errors.New(said)
 	}
 	t.Log(sum.text(s))
-	attrs(t, "limit", strings.Join(sum.limits(), "; "))
+	conclude(runner.AsExpected, strings.Join(sum.limits(), "; "), "")
 	for _, a := range sum.accept {
 		if sum.accepted[a.Property] == 0 && sum.Slipped < sum.Runs {
-			attrs(t, "verdict", "failed", "reason", external.Named(a.Property)+" is violated no more: take it from Config.Accept")
-			t.Errorf("%s is violated no more, in %s: take it from Config.Accept (%s)", external.Named(a.Property), textfmt.Count(sum.Runs, "run"), a.Reason)
+			said := fmt.Sprintf("%s is violated no more, in %s: take it from Config.Accept (%s)", external.Named(a.Property), textfmt.Count(sum.Runs, "run"), a.Reason)
+			conclude(runner.Contradiction, said, "")
+			t.Error(said)
 		}
 	}
+	open = sum.NothingJudged()
 	if u, undecided := sum.Undecided(); undecided {
 		open = fmt.Sprintf("seed %d: %s: %s", u.Seed, external.Named(u.Property), u.Story())
-	} else {
-		open = sum.NothingJudged()
 	}
 	if open != "" && !t.Failed() {
-		attrs(t, "verdict", "undecided", "reason", open)
+		conclude(runner.Undecided, open, "")
 		t.Skip("undecided, which is not a pass: " + open)
 	}
 	return nil

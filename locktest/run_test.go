@@ -13,12 +13,12 @@ import (
 
 // A correct lock on one node keeps its promises in every storm.
 func TestOneNodeThatIsRight(t *testing.T) {
-	locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker { return onOneNode(env) })
+	locktest.Run(t, locktest.Config{Nodes: 1, Rounds: 20}, func(env locktest.Env) locktest.Locker { return onOneNode(env) })
 }
 
 // So does a lock on a majority of five, and one with extensions and fences.
 func TestMajorityThatIsRight(t *testing.T) {
-	locktest.Run(t, locktest.Config{Runs: 1, Rounds: 20, Drawn: 3}, func(env locktest.Env) locktest.Locker { return onAllNodes(env) })
+	locktest.Run(t, locktest.Config{Runs: 1, Rounds: 8, Drawn: 3}, func(env locktest.Env) locktest.Locker { return onAllNodes(env) })
 }
 
 func TestOneNodeThatIsExtendedAndFenced(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 type trial struct {
 	Config
 	make    func(Env) Locker
+	file    string // of the test
 	budget  *budget
 	defects external.Defects
 }

@@ -56,10 +56,7 @@ error.`,
 	f.Lookup("budget").DefValue, f.Lookup("summary").DefValue = textfmt.Whole(r.budget), "$GITHUB_STEP_SUMMARY"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r.out = cmd.OutOrStdout()
-		if err := allKnown("suite", r.suites, allSuites); err != nil {
-			return fmt.Errorf("--suite: %w", err)
-		}
-		if err := cmp.Or(writableDir("--out", r.dir), writableFile("--junit", r.junit), writableFile("--summary", r.summary)); err != nil {
+		if err := cmp.Or(allKnown("suite", r.suites, allSuites), writableDir("--out", r.dir), writableFile("--junit", r.junit), writableFile("--summary", r.summary)); err != nil {
 			return err
 		}
 		if err := r.plan(cmd.Context(), args); err != nil {
@@ -83,8 +80,8 @@ type ciRun struct {
 	report ci.Report
 	failed error
 
-	first, last []lineCheck       // before and after the tests and the programs
-	tests       map[string]string // the directories of the packages whose tests use locktest, by import paths
+	in    map[string][]string // what each suite that is run checks
+	tests map[string]string   // the directories of the packages whose tests use locktest, by import paths
 }
 
 // share returns a context that ends with ctx, or when a part of the time that is left is used up.
@@ -105,14 +102,16 @@ func whyEnded(ctx context.Context) string {
 // run makes all checks, and prints and writes the report.
 func (r *ciRun) run(ctx context.Context) error {
 	r.report.With = fmt.Sprintf("lockstorm %s, budget %s, seed of the hunt %d", version(), textfmt.Whole(r.budget), r.seed)
-	r.lines(ctx, r.first)
+	r.lines(ctx, "cases", "replay")
 	if len(r.tests) > 0 {
 		r.runTests(ctx, 1+len(r.programs))
 	}
 	for i, program := range r.programs {
 		r.runProgram(ctx, program, i+1, len(r.programs)-i)
 	}
-	r.lines(ctx, r.last)
+	r.lines(ctx, "debate", "run", "--runs", fmt.Sprint(r.runs))
+	r.lines(ctx, "explore", "explore", "--quick")
+	r.lines(ctx, "hunt", "hunt", "--assume", promisedWord, "--seed", fmt.Sprint(r.seed), "--lock")
 	if r.report.Took = time.Since(r.began); len(r.report.Checks) == 0 && ctx.Err() == nil {
 		r.fail("nothing was checked", errors.New("write a test with locktest, name a scenario file, or choose other suites by --suite"))
 	}

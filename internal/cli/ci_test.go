@@ -194,13 +194,13 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 	for name, reason := range map[string]string{
 		"locks TestLock/holder-stands-still":       ` is violated, by the lock TestLock, seed 1`,
 		"locks TestLock/holder-stands-still-again": `, as in storm holder-stands-still$`,
-		"locks TestSkipped":                        `^skipped: not today$`,
 		"locks TestRefused/calm":                   `^nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: taken$`,
 		"locks TestUnjudged/calm":                  `^no run could violate what is promised$`,
 	} {
 		_, r := resultOf(got["tests ./testdata/"+name])
 		wantMatch(t, r.Message, reason)
 	}
+	wantIn(t, got["tests ./testdata/locks TestSkipped"].Skipped.Data, "not today")
 	wantMatch(t, got["tests ./testdata/locks TestLimit/holder-stands-still"].SystemOut.Data, "was violated in 1/1 runs")
 	story := got["tests ./testdata/locks TestLock/holder-stands-still"].Failure.Data
 	wantIn(t, story, "\nIt recurs in 2 of 2 re-runs")
@@ -264,10 +264,10 @@ func TestSlow(t *testing.T) { time.Sleep(time.Hour) }
 	for _, c := range r.report.Checks {
 		got = append(got, fmt.Sprintf("%s: %v: %s: %q: %s", c.Name, c.Outcome, c.Summary, c.Story, c.File))
 	}
-	want(t, "checks", strings.Join(got, "\n"), `. TestGood: as expected: : "": 
-. TestBad/sub: contradiction: one: "one\ntwo": m_test.go
-. TestBad/other: as expected: : "": 
-. TestParent/sub: as expected: : "": 
-. TestParent: contradiction: outside: "outside": m_test.go
+	want(t, "checks", strings.Join(got, "\n"), `. TestGood: as expected: : "=== RUN   TestGood\n--- PASS: TestGood (0.00s)\n": 
+. TestBad/sub: contradiction: : "=== RUN   TestBad/sub\n    m_test.go:14: one\n        two\n--- FAIL: TestBad/sub (0.00s)\n": 
+. TestBad/other: as expected: : "=== RUN   TestBad/other\n--- PASS: TestBad/other (0.00s)\n": 
+. TestParent/sub: as expected: : "=== RUN   TestParent/sub\n--- PASS: TestParent/sub (0.00s)\n": 
+. TestParent: contradiction: : "=== RUN   TestParent\n    m_test.go:20: outside\n--- FAIL: TestParent (0.00s)\n": 
 . TestSlow: not run: interrupted: "": `)
 }

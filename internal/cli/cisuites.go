@@ -14,50 +14,36 @@ import (
 
 	"github.com/google/shlex"
 
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results/cases"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// lineCheck is a check that is a command line of this program, whose exit code is the outcome.
-type lineCheck struct {
-	ci.Check
-	args []string
-}
-
-// plan makes the checks of the arguments and the suites, without running them.
-func (r *ciRun) plan(ctx context.Context, args []string) (err error) {
-	in := map[string][]string{} // the arguments of the suites that are run
+// plan finds what each suite that is run checks.
+func (r *ciRun) plan(ctx context.Context, args []string) error {
+	r.in = map[string][]string{}
 	for _, suite := range r.suites {
-		in[suite] = nil
+		r.in[suite] = nil
 	}
 	for _, arg := range args {
 		suite, err := suiteOf(arg)
 		if err != nil {
 			return err
 		}
-		in[suite] = append(in[suite], arg)
+		r.in[suite] = append(r.in[suite], arg)
 	}
-	if len(in) == 0 {
-		in["cases"], in["tests"] = nil, nil
+	if len(r.in) == 0 {
+		r.in["cases"], r.in["tests"] = nil, nil
 	}
 	for _, program := range r.programs {
 		if words, err := shlex.Split(program); err != nil || len(words) == 0 {
 			return fmt.Errorf("--program %q: want a command line", program)
 		}
 	}
-	saved, rows := in["cases"], in["debate"]
-	if len(saved) == 0 {
-		saved, _ = filepath.Glob("testdata/cases/*" + cases.Extension)
-	}
-	if patterns, run := in["tests"]; run {
-		if r.tests, err = testsOf(ctx, patterns); err != nil && len(patterns) > 0 {
-			return err
-		} else if err != nil {
-			r.report.Notes = append(r.report.Notes, "None of your tests was run: "+err.Error())
-		}
-	}
+	saved, _ := filepath.Glob("testdata/cases/*" + cases.Extension)
+	rows := r.in["debate"]
 	if len(rows) == 0 {
 		for _, t := range scenarios.Topics() {
 			for _, row := range t.Rows {
@@ -65,25 +51,19 @@ func (r *ciRun) plan(ctx context.Context, args []string) (err error) {
 			}
 		}
 	}
-	add := func(to *[]lineCheck, suite string, names []string, line ...string) {
-		if _, run := in[suite]; !run {
-			return
-		}
-		for _, name := range names {
-			c := lineCheck{ci.Check{Suite: suite, Name: name}, slices.Clone(line)}
-			if suite != "hunt" {
-				c.args = append(c.args, name)
-			}
-			if c.Command = textfmt.Command(c.args...); isFile(name) {
-				c.File = inRepository(name)
-			}
-			*to = append(*to, c)
+	for suite, all := range map[string][]string{"cases": saved, "debate": rows, "explore": rows, "hunt": {defaultLock}, "tests": {everywhere}} {
+		if named, run := r.in[suite]; run && len(named) == 0 {
+			r.in[suite] = all
 		}
 	}
-	add(&r.first, "cases", saved, "replay")
-	add(&r.last, "debate", rows, "run", "--runs", fmt.Sprint(r.runs))
-	add(&r.last, "explore", rows, "explore", "--quick")
-	add(&r.last, "hunt", []string{"redlock"}, "hunt", "--assume", promisedWord, "--seed", fmt.Sprint(r.seed))
+	if patterns, run := r.in["tests"]; run {
+		var err error
+		if r.tests, err = testsOf(ctx, patterns); err != nil && patterns[0] != everywhere {
+			return err
+		} else if err != nil {
+			r.report.Notes = append(r.report.Notes, "None of your tests was run: "+err.Error())
+		}
+	}
 	return nil
 }
 
@@ -116,27 +96,33 @@ func runLine(ctx context.Context, args ...string) (code int, out, problems strin
 	return code, strings.TrimSpace(o.String()), strings.TrimPrefix(strings.TrimSpace(p.String()), "lockstorm: ")
 }
 
-// lines makes checks in the time that is left.
-func (r *ciRun) lines(ctx context.Context, checks []lineCheck) {
+// lines makes the checks of a suite in the time that is left. Each is a command line of this program,
+// whose exit code is the outcome.
+func (r *ciRun) lines(ctx context.Context, suite string, line ...string) {
 	limited, cancel := r.share(ctx, 1)
 	defer cancel()
-	for _, c := range checks {
+	for _, name := range r.in[suite] {
+		args := append(slices.Clone(line), name)
+		c := ci.Check{Suite: suite, Name: name, Command: textfmt.Command(args...)}
+		if isFile(name) {
+			c.File = inRepository(name)
+		}
 		if limited.Err() != nil {
 			c.Outcome, c.Summary = ci.NotRun, whyEnded(limited)
-			r.add(c.Check)
+			r.add(c)
 			continue
 		}
 		began, during := time.Now(), limited
-		switch c.Suite {
+		switch suite {
 		case "cases", "debate":
-			c.args = append(c.args, "--out", "") // they can be repeated exactly
+			args = append(args, "--out", "") // they can be repeated exactly
 		case "hunt": // it ends by itself, and shrinks what it has found
 			during, c.Kept = ctx, filepath.Join(r.dir, "hunt")
-			c.args = append(c.args, "--out", c.Kept, "--budget", time.Until(r.began.Add(r.budget)).String())
+			args = append(args, "--out", c.Kept, "--budget", time.Until(r.began.Add(r.budget)).String())
 		}
-		code, out, problems := runLine(during, c.args...)
+		code, out, problems := runLine(during, args...)
 		c.Took, c.Outcome = time.Since(began), ci.Undecided
-		if c.Summary, c.Story, _ = strings.Cut(out, "\n"); c.Suite == "explore" { // the conclusion follows a table
+		if c.Summary, c.Story, _ = strings.Cut(out, "\n"); suite == "explore" { // the conclusion follows a table
 			c.Summary, c.Story = out[strings.LastIndexByte(out, '\n')+1:], out
 		}
 		switch {
@@ -148,9 +134,9 @@ func (r *ciRun) lines(ctx context.Context, checks []lineCheck) {
 			c.Outcome = ci.AsExpected
 		case code == exitBadInput:
 			c.Summary = problems
-			r.fail(c.Suite+": "+c.Name, errors.New(problems))
+			r.fail(suite+": "+name, errors.New(problems))
 		}
-		r.add(c.Check)
+		r.add(c)
 	}
 }
 
@@ -161,14 +147,14 @@ func (r *ciRun) runProgram(ctx context.Context, text string, number, parts int) 
 	words, _ := shlex.Split(text)
 	code, out, problems := runLine(ctx, append([]string{"test", "--format", asJSON, "--out", filepath.Join(r.dir, "program", fmt.Sprint(number))}, words...)...)
 	for from := json.NewDecoder(strings.NewReader(out)); ; {
-		var s stormLine
+		var s external.Record
 		if from.Decode(&s) != nil {
 			break
 		}
 		if s.Storm == "" { // a run
 			continue
 		}
-		c := ci.Check{Suite: "program", Name: text + " " + s.Storm, Summary: s.Reason, Story: s.Story, Command: s.Again, Kept: s.Dir, Took: s.Took, Outcome: ci.Outcome(s.Verdict)}
+		c := stormCheck("program", text+" "+s.Storm, s)
 		if c.Outcome == ci.NotRun {
 			c.Summary = whyEnded(ctx)
 		}
@@ -178,4 +164,9 @@ func (r *ciRun) runProgram(ctx context.Context, text string, number, parts int) 
 		r.add(ci.Check{Suite: "program", Name: text, Outcome: ci.Undecided, Summary: problems})
 		r.fail("--program "+text, errors.New(problems))
 	}
+}
+
+// stormCheck returns the check of a storm.
+func stormCheck(suite, name string, s external.Record) ci.Check {
+	return ci.Check{Suite: suite, Name: name, Summary: s.Reason, Story: s.Story, Command: s.Again, Kept: s.Dir, Took: s.Took, Outcome: ci.Outcome(s.Verdict)}
 }

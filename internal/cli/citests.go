@@ -1,21 +1,19 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/gotool"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -24,11 +22,10 @@ import (
 // locktest is the package by which the user's tests are known.
 const locktest = "github.com/lockstorm/lockstorm/locktest"
 
+const everywhere = "./..." // the pattern of the whole module
+
 // testsOf finds the packages whose tests use locktest, and their directories.
 func testsOf(ctx context.Context, patterns []string) (dirs map[string]string, err error) {
-	if len(patterns) == 0 {
-		patterns = []string{"./..."}
-	}
 	const format = "{{.ImportPath}}\t{{.Dir}}\t,{{join .TestImports \",\"}},{{join .XTestImports \",\"}},"
 	out, err := gotool.Output(ctx, "", append([]string{"list", "-e", "-f", format}, patterns...)...)
 	if err != nil {
@@ -58,34 +55,27 @@ type testEvent struct {
 
 // goTest is a test that go test runs, or without a name a package.
 type goTest struct {
-	dir, name, output   string // without the lines of the framework
-	attrs               map[string]string
-	parent, failedBelow bool // it has subtests, or tests, and one of them has failed
-	ended               bool
+	dir, name, title, output string
+	storm                    external.Record // its attribute
+	parent, failedBelow      bool            // it has subtests, or tests, and one of them has failed
+	ended                    bool
 }
-
-// title is the name of the test in the report.
-func (t *goTest) title() string { return strings.TrimSpace(t.dir + " " + t.name) }
-
-// framework matches the lines of output in which go test reports how far it is.
-var framework = regexp.MustCompile(`^\s*(=== |--- (PASS|FAIL|SKIP): |# |FAIL\s)`)
 
 // runTests runs the user's tests in a share of the time that is left.
 func (r *ciRun) runTests(ctx context.Context, parts int) {
 	ctx, cancel := r.share(ctx, parts)
 	defer cancel()
-	var order []*goTest
+	tests := map[string]*goTest{}
 	find := func(path, name string) *goTest {
-		dir := r.tests[path]
-		if i := slices.IndexFunc(order, func(t *goTest) bool { return t.dir == dir && t.name == name }); i >= 0 {
-			return order[i]
+		title := strings.TrimSpace(r.tests[path] + " " + name)
+		if tests[title] == nil {
+			tests[title] = &goTest{dir: r.tests[path], name: name, title: title}
 		}
-		order = append(order, &goTest{dir: dir, name: name, attrs: map[string]string{}})
-		return order[len(order)-1]
+		return tests[title]
 	}
 	packages := slices.Sorted(maps.Keys(r.tests))
 	for _, path := range packages {
-		find(path, "")
+		find(path, "") // listed, even if go test does not come so far
 	}
 	kept, _ := filepath.Abs(filepath.Join(r.dir, "tests"))
 	flags := []string{"test", "-json", "-count=1", fmt.Sprintf("-timeout=%v", r.budget+time.Minute)}
@@ -97,9 +87,6 @@ func (r *ciRun) runTests(ctx context.Context, parts int) {
 	builds := map[string]string{}
 	var e testEvent
 	for events := json.NewDecoder(from); events.Decode(&e) == nil; e = (testEvent{}) {
-		if framework.MatchString(e.Output) {
-			continue
-		}
 		if e.Package == "" { // build-output, build-fail
 			builds[e.ImportPath] += e.Output
 			continue
@@ -111,7 +98,9 @@ func (r *ciRun) runTests(ctx context.Context, parts int) {
 		case "output":
 			t.output += e.Output
 		case "attr":
-			t.attrs[e.Key] = e.Value
+			if e.Key == "locktest" {
+				_ = json.Unmarshal([]byte(e.Value), &t.storm) // written by locktest
+			}
 		case "pass", "fail", "skip":
 			t.ended = true
 			t.output += builds[e.FailedBuild]
@@ -119,52 +108,38 @@ func (r *ciRun) runTests(ctx context.Context, parts int) {
 			above.failedBelow = above.failedBelow || e.Action == "fail"
 		}
 	}
-	for _, t := range order {
-		if !t.ended && !t.parent {
-			r.add(ci.Check{Suite: "tests", Name: t.title(), Outcome: ci.NotRun, Summary: whyEnded(ctx)})
+	for _, title := range slices.Sorted(maps.Keys(tests)) {
+		if t := tests[title]; !t.ended && !t.parent {
+			r.add(ci.Check{Suite: "tests", Name: t.title, Outcome: ci.NotRun, Summary: whyEnded(ctx)})
 		}
 	}
 }
 
-// source matches the place in a test from which output comes.
-var source = regexp.MustCompile(`(?m)^\s*(\w+\.go):\d+: `)
-
 // addTest adds the check of a test that has ended. One with subtests is a check if it fails by itself.
 func (r *ciRun) addTest(t *goTest, e testEvent) {
-	c := ci.Check{Suite: "tests", Name: t.title(), Summary: t.attrs["locktest.reason"], Took: time.Duration(e.Elapsed * float64(time.Second))}
-	if said := t.attrs["locktest.summary"]; said != "" {
-		r.report.Notes = append(r.report.Notes, c.Name+": "+said)
+	c := stormCheck("tests", t.title, t.storm)
+	c.Took = time.Duration(e.Elapsed * float64(time.Second))
+	if t.storm.Summary != "" {
+		r.report.Notes = append(r.report.Notes, c.Name+": "+t.storm.Summary)
 	}
 	if alone := e.Action == "fail" && !t.failedBelow; !alone && (t.parent || t.name == "") {
 		return
 	}
-	text := strings.TrimSpace(t.output)
-	if at := source.FindStringSubmatchIndex(text); at != nil {
-		c.File, text = inRepository(filepath.Join(t.dir, text[at[2]:at[3]])), text[:at[0]]+text[at[1]:]
+	if t.storm.Verdict == "" { // the user's own test
+		c.Outcome = map[string]ci.Outcome{"pass": ci.AsExpected, "fail": ci.Contradiction, "skip": ci.NotApplicable}[e.Action]
+		c.Story = t.output
 	}
-	text = strings.ReplaceAll(text, "\n        ", "\n") // the indentation of package testing
-	first, _, _ := strings.Cut(text, "\n")
-	switch {
-	case e.Action == "pass":
-		c.Outcome, c.Summary = ci.AsExpected, t.attrs["locktest.limit"]
-	case e.Action == "skip" && t.attrs["locktest.verdict"] != "undecided":
-		c.Outcome, c.Summary = ci.NotApplicable, "skipped: "+first
-	case t.name == "": // it does not compile, for example
-		c.Outcome, c.Summary, c.Story = ci.Undecided, "could not be tested: "+first, text
-		r.fail(c.Name, errors.New(c.Summary))
-	default:
-		c.Outcome, c.Summary, c.Story = ci.Undecided, cmp.Or(c.Summary, first), strings.TrimSpace(strings.TrimPrefix(text, c.Summary+"."))
+	if t.name == "" { // it does not compile, for example
+		c.Outcome, c.Summary = ci.Undecided, "could not be tested"
+		r.fail(c.Name, fmt.Errorf("%s:\n%s", c.Summary, t.output))
+	} else if c.Outcome == ci.Contradiction || c.Outcome == ci.Undecided {
 		c.Command = fmt.Sprintf("go test -C %s -v -run %s", textfmt.Quoted(t.dir), textfmt.Quoted(gotool.Only(t.name)))
-		if e.Action == "fail" {
-			c.Outcome = ci.Contradiction
-		}
-		if run := t.attrs["locktest.run"]; run != "" { // the commands of the story are for the directory of the test
-			c.Story, _, _ = strings.Cut(c.Story, "\n\nAgain:  "+t.attrs["locktest.again"])
-			c.Kept, c.Command = filepath.Join(t.dir, run), c.Command+" -locktest.witness="+textfmt.Quoted(run)
-		}
-		if like := t.attrs["locktest.like"]; like != "" {
-			c.Summary, c.Story = c.Summary+", as in storm "+like, ""
-		}
+	}
+	if c.Kept != "" {
+		c.Command, c.Kept = c.Command+" -locktest.witness="+textfmt.Quoted(c.Kept), filepath.Join(t.dir, c.Kept)
+	}
+	if t.storm.File != "" {
+		c.File = inRepository(filepath.Join(t.dir, t.storm.File))
 	}
 	r.add(c)
 }

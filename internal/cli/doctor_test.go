@@ -56,6 +56,7 @@ func TestGoldenDoctor(t *testing.T) {
 
 // The exit code says what is known, and JSON is what tune reads.
 func TestDoctorExitCodes(t *testing.T) {
+	t.Parallel()
 	f := servertest.Open(t, redisserver.Options{Nodes: 2, AppendOnly: true})
 	addresses := []string{f.Server(1).Addr(), f.Server(2).Addr()}
 	doctorSays := func(code int, args ...string) (out, problems string) {

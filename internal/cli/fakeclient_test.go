@@ -142,7 +142,7 @@ func (f *fakeClient) acquire(m program.ToProgram) {
 		return
 	}
 	token := fmt.Sprintf("%d.%d", f.number, m.ID)
-	for end := time.Now().Add(time.Duration(m.TimeoutMS * 1e6)); time.Now().Before(end); time.Sleep(f.ttl / 50) {
+	for end := time.Now().Add(time.Duration(m.TimeoutMS * 1e6)); time.Now().Before(end); time.Sleep(f.ttl / 20) {
 		until := fakeNow() + float64(f.ttl.Milliseconds())
 		set, err := f.client.SetNX(context.Background(), "r", token, f.ttl).Result()
 		if err != nil || !set {

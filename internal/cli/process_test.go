@@ -196,6 +196,7 @@ func TestSweepOnRealServers(t *testing.T) {
 // A server under another name and path is used, and its version stored under that name. A program that is no
 // server is named.
 func TestServerByItsPathOnRealServers(t *testing.T) {
+	t.Parallel()
 	redis, err := exec.LookPath(localServer)
 	if err != nil {
 		t.Fatal(err)

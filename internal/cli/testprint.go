@@ -162,7 +162,7 @@ func (p *testPrinter) finish(interrupted bool) {
 	}
 	if p.format == asJSON {
 		for _, left := range p.storms[p.done:] {
-			_ = json.NewEncoder(p.out).Encode(stormLine{Storm: left.scenario.Name, Verdict: notRun})
+			_ = json.NewEncoder(p.out).Encode(external.Record{Storm: left.scenario.Name, Verdict: external.NotRun})
 		}
 		return
 	}
@@ -197,7 +197,7 @@ func (p *testPrinter) conclusion() runner.Conclusion {
 
 // json prints the object of a storm. What the programs have violated is told in full once.
 func (p *testPrinter) json(storm string, verdict runner.Conclusion, why string, s *stormResult) {
-	l := stormLine{Storm: storm, Verdict: verdict.String(), Reason: why, Took: p.ended.Sub(s.began)}
+	l := external.Record{Storm: storm, Verdict: verdict.String(), Reason: why, Took: p.ended.Sub(s.began)}
 	if s.broken != nil {
 		f := p.failed[len(p.failed)-1]
 		l.Reason, l.Seed, l.Dir, l.Again = strings.TrimSuffix(f.title(), "."), f.Seed, f.dir, f.again
@@ -280,19 +280,4 @@ func (f testFailure) fullText() string {
 		text += fmt.Sprintf("\nThe storm %s failed in the same way.\n", f.like)
 	}
 	return text + fmt.Sprintf("\nTo run it again, where the command was started:\n\n\t%s\n\nTo make a page about it for a browser, in the directory of this file:\n\n\t%s\n", f.again, textfmt.Command("report", "."))
-}
-
-// notRun is the verdict of a storm that was not run.
-const notRun = "not run"
-
-// stormLine is what test prints of a storm in JSON, behind its runs.
-type stormLine struct {
-	Storm   string        `json:"storm"`
-	Verdict string        `json:"verdict"` // as expected, contradiction, undecided, or not run
-	Reason  string        `json:"reason,omitempty"`
-	Story   string        `json:"story,omitempty"`
-	Seed    uint64        `json:"seed,omitempty"`  // of the run that violated a promise
-	Dir     string        `json:"dir,omitempty"`   // where that is stored
-	Again   string        `json:"again,omitempty"` // the command that repeats it
-	Took    time.Duration `json:"took_ns,omitempty"`
 }

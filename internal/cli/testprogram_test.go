@@ -71,8 +71,8 @@ func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
 // printed runs it again.
 func TestACarelessProgramIsFound(t *testing.T) {
 	t.Parallel()
-	dir, config := t.TempDir(), configured(t, "rounds: 10", "work: 300ms", "think: 1ms", "patience: 7s", "clients: 4")
-	code, out, problems := testProgram(t, "careless", config, "--storm", "writer-stands-still", "--out", dir, "--runs", "4", "--property", "V1,C")
+	dir, config := t.TempDir(), configured(t, "rounds: 4", "work: 300ms", "think: 1ms", "patience: 7s", "clients: 4")
+	code, out, problems := testProgram(t, "careless", config, "--storm", "writer-stands-still", "--out", dir, "--runs", "2", "--property", "V1,C")
 	want(t, "exit code", code, exitContradiction)
 	seed := regexp.MustCompile(`(?m)^V1 \(lease exclusion\) is violated in writer-stands-still, seed (\d)`).FindStringSubmatch(out)
 	if seed == nil {
@@ -83,7 +83,7 @@ func TestACarelessProgramIsFound(t *testing.T) {
 	wantIn(t, out, "VIOLATED   writer-stands-still", "\n  Again:  "+again+"\n  Page:   lockstorm report "+stored+"\n  Stored: "+stored+", with story and plan in failure.txt\n")
 	wantIn(t, read(t, filepath.Join(stored, "failure.txt")), "V1 (lease exclusion) is violated in writer-stands-still", "V1 promises: nobody else holds", "name: writer-stands-still\n", "- pause:", again)
 
-	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--runs", "4", "--out", dir, "--format", "json", "--"}, fakeCommand("careless")...)...)
+	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--runs", "2", "--out", dir, "--format", "json", "--"}, fakeCommand("careless")...)...)
 	want(t, "exit code of the repetition", code, exitContradiction)
 	wantIn(t, out, `"scenario":"writer-stands-still"`, `"broken":["lease"`, `{"storm":"writer-stands-still","verdict":"contradiction","reason":"V1 (lease exclusion) is violated in writer-stands-still, seed `+seed[1])
 	code, out, _ = command(t, "check", stored)

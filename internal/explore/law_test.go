@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-var worlds = flag.Int("worlds", 40, "random worlds in which the reductions are compared with every run")
+var worlds = flag.Int("worlds", 20, "random worlds in which the reductions are compared with every run")
 
 const ms = time.Millisecond
 

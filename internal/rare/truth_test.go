@@ -142,9 +142,9 @@ func TestFormulas(t *testing.T) {
 // the property.
 func TestEstimatesAreNearTheTruth(t *testing.T) {
 	for i, w := range truths {
-		p := []float64{1e-3, 1e-6, 1e-4}[i]
+		p := []float64{1e-3, 1e-5, 1e-4}[i]
 		o := Defaults()
-		o.Particles, o.Moves, o.Repetitions = 100, 8, 10
+		o.Particles, o.Moves, o.Repetitions = 100, 8, 6
 		e := estimated(t, w, p, o)
 		if !e.Reliable() || e.Probability < p/2 || e.Probability > 2*p {
 			t.Errorf("%s: %.3g [%.3g, %.3g] (%v), want %.3g", w.name, e.Probability, e.Low, e.High, e.Doubts, p)

@@ -14,7 +14,7 @@ import (
 // nothing, and the replay string repeats the branch.
 func TestBranches(t *testing.T) {
 	others := 0
-	for _, s := range scenarios.Every() {
+	for _, s := range scenarios.All() {
 		e, err := runner.Prepare(simulator, s)
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +52,7 @@ func TestBranches(t *testing.T) {
 			t.Errorf("%s: %v repeats another run", s.Name, text)
 		}
 	}
-	if others < len(scenarios.Every())/2 {
+	if others < len(scenarios.All())/2 {
 		t.Errorf("only %d branches go another way", others)
 	}
 }

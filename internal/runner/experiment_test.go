@@ -84,7 +84,7 @@ func TestErrorOfARunNamesItsSeed(t *testing.T) {
 func TestLeaseExclusionHoldsInsideTheAssumptions(t *testing.T) {
 	inside := nemesis.Generator{Faults: nemesis.Weights{"partition": 1, "latency": 1, "pause": 1, "kill": 1}, Most: 6}
 	for _, name := range []string{"calm", "slow-acquire", "minority-partition"} {
-		tally := runs(t, runner.WithGenerator(find(t, name), inside), 100)
+		tally := runs(t, runner.WithGenerator(find(t, name), inside), 40)
 		if got := tally.Observed(checker.Lease); got != checker.Holds {
 			first := tally.First[checker.Lease]
 			t.Errorf("%s: %v, seed %d: %s", name, got, first.Seed, first.Report.Finding(checker.Lease).Story())

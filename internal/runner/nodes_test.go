@@ -80,7 +80,7 @@ func losses(t *rapid.T, node int) (plan nemesis.Plan) {
 	return plan
 }
 
-var orphanPlans = flag.Int("plans", 2_000, "how many plans are drawn for each transport that must leave no key behind")
+var orphanPlans = flag.Int("plans", 700, "how many plans are drawn for each transport that must leave no key behind")
 
 // Law: no try and no release leaves a key on a node that was in reach, however requests travel and whatever else
 // happens, as long as no request comes twice and no two clients draw the same token (the row duplicate-set breaks

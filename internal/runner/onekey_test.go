@@ -25,7 +25,7 @@ func TestSingleNodeInStorms(t *testing.T) {
 		s.Clients = []scenarios.Client{c, c, c}
 		s.Nodes, s.Persistence, s.Horizon = 1, nemesis.Always, time.Minute
 		s.Generate = &nemesis.Generator{Faults: weights, Most: 15}
-		if tally := runs(t, s, 200); tally.Observed(checker.Lease) != want {
+		if tally := runs(t, s, 60); tally.Observed(checker.Lease) != want {
 			t.Errorf("%s: lease exclusion is %v, want %v: %s", kind, tally.Observed(checker.Lease), want, story(tally))
 		}
 	}

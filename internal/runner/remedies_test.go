@@ -131,7 +131,7 @@ func drawing(s scenarios.Scenario) scenarios.Scenario {
 func TestFencesGrowWhileNothingIsForgotten(t *testing.T) {
 	s := drawing(busy(t, 20, "pause", "kill", "partition", "latency", "loss", "reset", "suspend", "node-pause",
 		"crash", "power-loss", "shutdown", "script-flush", "node-error"))
-	wantVerdicts(t, runs(t, s, 100), map[checker.Property]checker.Verdict{
+	wantVerdicts(t, runs(t, s, 40), map[checker.Property]checker.Verdict{
 		checker.Lease: checker.Holds, checker.Fence: checker.Holds, checker.Effect: checker.Holds,
 	})
 }
@@ -151,7 +151,7 @@ func TestWatchdogOverBadNetworks(t *testing.T) {
 	for i := range s.Clients {
 		s.Clients[i].Workload, s.Clients[i].Work.Max = "hold", 3*time.Second
 	}
-	wantVerdicts(t, runs(t, s, 60), map[checker.Property]checker.Verdict{
+	wantVerdicts(t, runs(t, s, 25), map[checker.Property]checker.Verdict{
 		checker.Lease: checker.Holds, checker.Section: checker.Holds, checker.Contract: checker.Holds,
 	})
 }

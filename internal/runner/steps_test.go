@@ -2,7 +2,6 @@ package runner_test
 
 import (
 	"context"
-	"flag"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -166,11 +166,7 @@ func with(t *rapid.T, s scenarios.Scenario, kind nemesis.Kind, at time.Duration)
 // last bit of the trace, whatever its kind. And from its instant on it shows.
 func TestLateFaultLeavesThePastAlone(t *testing.T) {
 	all := scenarios.All()
-	checks := flag.Lookup("rapid.checks").Value
-	defer func(before string) { _ = checks.Set(before) }(checks.String())
-	if err := checks.Set("40"); err != nil { // of each kind
-		t.Fatal(err)
-	}
+	testkit.Checks(t, 12) // of each kind
 	for _, a := range nemesis.Actions() {
 		t.Run(string(a.Kind()), func(t *testing.T) {
 			compared := 0
@@ -189,7 +185,7 @@ func TestLateFaultLeavesThePastAlone(t *testing.T) {
 				compared++
 				compare(t, plain, faulty, seed, late)
 			})
-			if compared < 20 {
+			if compared < 6 {
 				t.Errorf("only %d runs had such a fault", compared)
 			}
 		})

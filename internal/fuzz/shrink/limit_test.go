@@ -19,6 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/sim"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -141,6 +142,7 @@ func TestShrinkingEndsWithItsTime(t *testing.T) {
 func TestShrinkingHostileScenariosIsBounded(t *testing.T) {
 	const events, each = 60_000, 10_000
 	finished, unfinished := 0, 0
+	testkit.Checks(t, 30)
 	rapid.Check(t, func(t *rapid.T) {
 		s := hostiletest.Draw(t)
 		s.MaxEvents = each

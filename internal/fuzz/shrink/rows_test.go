@@ -61,12 +61,12 @@ func TestRowsAreShrunkToAStory(t *testing.T) {
 		if i%every != 0 {
 			continue
 		}
-		for _, p := range violated(s) {
-			t.Run(s.Name+"/"+p.String(), func(t *testing.T) {
-				t.Parallel()
-				wantStory(t, s.Name, minimized(t, minimizer, p, byItself(t, s, p)).Small.Executed())
-			})
-		}
+		all := violated(s)
+		p := all[i/every%len(all)] // one of each row, now this and now that
+		t.Run(s.Name+"/"+p.String(), func(t *testing.T) {
+			t.Parallel()
+			wantStory(t, s.Name, minimized(t, minimizer, p, byItself(t, s, p)).Small.Executed())
+		})
 	}
 }
 

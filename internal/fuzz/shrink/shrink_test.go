@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/internal/fuzz/shrink"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -105,6 +106,7 @@ func (y symptom) drawn(t *rapid.T, name string) (scenarios.Scenario, uint64) {
 // Law: a reduced scenario is no larger and still shows the symptom with every listed seed. Of
 // a known symptom only the necessary parts remain. Reducing it again changes nothing.
 func TestShrinksToWhatIsNeeded(t *testing.T) {
+	testkit.Checks(t, 20)
 	for _, y := range symptoms {
 		t.Run(y.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -140,6 +142,7 @@ func TestShrinksToWhatIsNeeded(t *testing.T) {
 // Law: a reduction of the plan alone removes faults until each of those that are left is
 // needed, and keeps everything else, the seed included.
 func TestPlanOnly(t *testing.T) {
+	testkit.Checks(t, 20)
 	for _, y := range symptoms {
 		t.Run(y.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {

@@ -2,6 +2,7 @@ package ci
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"os"
@@ -25,10 +26,7 @@ func SaveJUnit(path string, r Report) error {
 	all := junit.Testsuites{Name: suite.Name, Time: suite.Time}
 	all.AddSuite(suite)
 	text := bytes.NewBufferString(xml.Header)
-	if err := all.WriteXML(text); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := cmp.Or(all.WriteXML(text), os.MkdirAll(filepath.Dir(path), 0o755)); err != nil {
 		return err
 	}
 	return files.WriteWhole(path, text.Bytes())
@@ -54,7 +52,7 @@ func testcase(c Check) junit.Testcase {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// clean replaces characters that XML does not allow. One of them makes a reader reject the whole file.
+// clean replaces characters that XML does not allow: one makes a reader reject the whole file.
 func clean(text string) string {
 	return forbidden.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "\uFFFD")
 }
