@@ -29,7 +29,7 @@ func (c *client) sendPipelined(r *round, node int) {
 	w := c.world
 	i := w.network.messages.put(message{round: r, sent: w.now, client: int32(c.id), node: int32(node)})
 	w.enqueue(i, w.network.link(c.id, node).sharedConnection())
-	w.sendRequest(i)
+	w.transmit(i)
 }
 
 // sharedConnection returns the connection that carries all requests over the link.
@@ -100,9 +100,9 @@ func (w *World) receiveRequest(i int32, c *connection) {
 
 // receiveReply does the same with a reply that has arrived at the client. A reset does not
 // wait for the messages that it has cut off.
-func (w *World) receiveReply(i int32) {
+func (w *World) receiveReply(i int32, c *connection) {
 	m := w.network.messages.at(i)
-	client, node, c := int(m.client), int(m.node), m.connection
+	client, node := int(m.client), int(m.node)
 	switch {
 	case m.reset:
 		w.closed(i)
@@ -123,7 +123,7 @@ func (w *World) receiveReply(i int32) {
 func (w *World) closed(i int32) {
 	m := w.network.messages.take(i)
 	c := m.connection
-	if l := w.network.link(int(m.client), int(m.node)); l.connection == c {
+	if l := w.network.linkOf(&m); l.connection == c {
 		l.connection = nil
 	}
 	for _, r := range c.awaiting {

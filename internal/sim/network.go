@@ -127,6 +127,16 @@ func (n *network) link(client, node int) *link {
 	return &n.links[(client-1)*n.nodes+node-1]
 }
 
+func (n *network) linkOf(m *message) *link { return n.link(int(m.client), int(m.node)) }
+
+// direction returns the direction in which a message travels.
+func (n *network) direction(m *message) *linkDirection {
+	if m.answer == 0 {
+		return &n.linkOf(m).requests
+	}
+	return &n.linkOf(m).replies
+}
+
 // Len implements [env.Nodes].
 func (c *client) Len() int { return c.world.network.nodes }
 
@@ -159,50 +169,54 @@ func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) e
 // request goes to the store.
 func (c *client) sendAlone(r *round, node int, q *storeRequest) {
 	w := c.world
-	w.sendRequest(w.network.messages.put(message{round: r, storeRequest: q, sent: w.now, client: int32(c.id), node: int32(node)}))
+	w.transmit(w.network.messages.put(message{round: r, storeRequest: q, sent: w.now, client: int32(c.id), node: int32(node)}))
 }
 
-func (w *World) sendRequest(i int32) {
-	m := w.network.messages.at(i)
-	w.transmit(i, &w.network.link(int(m.client), int(m.node)).requests, requestArrives)
-}
-
-// transmit sends a message in a direction. arrival is the event at the other end.
-func (w *World) transmit(i int32, l *linkDirection, arrival class) {
-	if l.bandwidth != nil {
-		w.queueUp(i, l, arrival)
-		return
+// transmit sends a message in its direction.
+func (w *World) transmit(i int32) {
+	if l := w.network.direction(w.network.messages.at(i)); l.bandwidth != nil {
+		w.queueUp(i, l)
+	} else {
+		w.leave(i, l)
 	}
-	w.leave(i, l, arrival)
 }
 
 // leave sends a message that need not wait for bandwidth.
-func (w *World) leave(i int32, l *linkDirection, arrival class) {
-	if l.loss != nil && w.loses(i, l, arrival) {
+func (w *World) leave(i int32, l *linkDirection) {
+	if l.loss != nil && w.loses(i, l) {
 		return
+	}
+	m, arrival := w.network.messages.at(i), requestArrives
+	if m.answer != 0 {
+		arrival = replyArrives
 	}
 	takes := w.takes(l)
 	if len(l.rules) > 0 {
-		takes += int64(l.rules.Delay(w.network.messages.at(i).seen()))
+		takes += int64(l.rules.Delay(m.seen()))
 	}
 	w.queue.push(w.now+takes, arrival, i)
 }
 
-func (w *World) requestArrives(i int32) {
+// arrives handles a message at the end of its link. On a shared connection it waits for those before it.
+func (w *World) arrives(i int32) {
 	m := w.network.messages.at(i)
 	if m.copy { // it comes from a proxy beside the node
 		w.atNode(i)
 		return
 	}
-	l := w.network.link(int(m.client), int(m.node))
-	if len(l.requests.rules) > 0 && w.holds(&l.requests, i) {
+	if l := w.network.direction(m); len(l.rules) > 0 && w.holds(l, i) {
 		return
 	}
-	if m.connection != nil {
-		w.receiveRequest(i, m.connection)
-		return
+	switch c := m.connection; {
+	case c != nil && m.answer == 0:
+		w.receiveRequest(i, c)
+	case c != nil:
+		w.receiveReply(i, c)
+	case m.answer == 0:
+		w.deliverToNode(i)
+	default:
+		w.answered(i)
 	}
-	w.deliverToNode(i)
 }
 
 // atNode handles request i at the node.
@@ -215,8 +229,8 @@ func (w *World) atNode(i int32) {
 		w.network.messages.take(i)
 	case m.reset:
 		w.resetConnection(i)
-	case w.network.link(int(m.client), int(m.node)).requests.resets != resetNone:
-		w.resetBy(&w.network.link(int(m.client), int(m.node)).requests, i)
+	case w.network.linkOf(m).requests.resets != resetNone:
+		w.resetBy(&w.network.linkOf(m).requests, i)
 	default:
 		w.serve(w.reached(m), i)
 	}
@@ -231,36 +245,18 @@ func (w *World) reply(i int32) {
 		return
 	}
 	m.resent = 0
-	l := w.network.link(int(m.client), int(m.node))
+	replies := &w.network.linkOf(m).replies
 	switch c := m.connection; {
 	case c != nil && c.broken:
 		w.network.messages.take(i)
 		return
-	case !m.reset && l.replies.resets != resetNone:
-		w.resetBy(&l.replies, i)
+	case !m.reset && replies.resets != resetNone:
+		w.resetBy(replies, i)
 		return
 	case c != nil:
 		c.replies.push(i)
 	}
-	w.transmit(i, &l.replies, replyArrives)
-}
-
-func (w *World) sendReply(i int32) {
-	m := w.network.messages.at(i)
-	w.transmit(i, &w.network.link(int(m.client), int(m.node)).replies, replyArrives)
-}
-
-func (w *World) replyArrives(i int32) {
-	m := w.network.messages.at(i)
-	l := w.network.link(int(m.client), int(m.node))
-	if len(l.replies.rules) > 0 && w.holds(&l.replies, i) {
-		return
-	}
-	if m.connection != nil {
-		w.receiveReply(i)
-		return
-	}
-	w.answered(i)
+	w.transmit(i)
 }
 
 // answered hands a reply, or the news of a reset, to the client. If the reply says that a
@@ -329,12 +325,8 @@ func (w *World) lift(l *linkDirection, fault int) {
 	held := l.held
 	l.held = held[:0] // reused: it grows no faster than the loop reads it
 	for _, i := range held {
-		switch {
-		case w.holds(l, i):
-		case w.network.messages.at(i).answer == 0:
-			w.sendRequest(i)
-		default:
-			w.sendReply(i)
+		if !w.holds(l, i) {
+			w.transmit(i)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (w *World) setCopier(d *nemesis.Duplicate, how *copier) {
 // copy too.
 func (w *World) deliverToNode(i int32) {
 	m := w.network.messages.at(i)
-	if how := w.network.link(int(m.client), int(m.node)).requests.copies; how != nil && !m.reset {
+	if how := w.network.linkOf(m).requests.copies; how != nil && !m.reset {
 		second := w.network.messages.put(message{round: m.round, sent: m.sent, client: m.client, node: m.node, withScript: m.withScript, copy: true})
 		w.queue.push(w.now+how.random.draw(how.after), requestArrives, second)
 	}
@@ -98,14 +98,8 @@ func (w *World) deliverToNode(i int32) {
 
 // bandwidth limits one link direction. Its messages leave one after another.
 type bandwidth struct {
-	perSecond int64       // bytes
-	waiting   []throttled // the first is leaving
-}
-
-// throttled is a message that waits to leave, and the event of its arrival.
-type throttled struct {
-	message int32
-	arrival class
+	perSecond int64   // bytes
+	waiting   []int32 // messages; the first is leaving
 }
 
 // takes returns how long a message of so many bytes takes to leave, rounded up.
@@ -117,9 +111,9 @@ func (b *bandwidth) takes(bytes int64) int64 {
 }
 
 // queueUp appends a message to those that wait to leave in a direction.
-func (w *World) queueUp(i int32, l *linkDirection, arrival class) {
+func (w *World) queueUp(i int32, l *linkDirection) {
 	b := l.bandwidth
-	b.waiting = append(b.waiting, throttled{i, arrival})
+	b.waiting = append(b.waiting, i)
 	if len(b.waiting) == 1 {
 		w.scheduleLeave(l, b)
 	}
@@ -128,14 +122,14 @@ func (w *World) queueUp(i int32, l *linkDirection, arrival class) {
 // scheduleLeave schedules when the first waiting message leaves, unless the limit is
 // lifted before.
 func (w *World) scheduleLeave(l *linkDirection, b *bandwidth) {
-	takes := b.takes(size(w.network.messages.at(b.waiting[0].message)))
+	takes := b.takes(size(w.network.messages.at(b.waiting[0])))
 	w.later(w.now+takes, func() {
 		if l.bandwidth != b {
 			return
 		}
 		first := b.waiting[0]
 		b.waiting = b.waiting[1:]
-		w.leave(first.message, l, first.arrival)
+		w.leave(first, l)
 		if len(b.waiting) > 0 {
 			w.scheduleLeave(l, b)
 		}
@@ -146,8 +140,8 @@ func (w *World) scheduleLeave(l *linkDirection, b *bandwidth) {
 func (w *World) liftLimit(l *linkDirection) {
 	line := l.bandwidth.waiting
 	l.bandwidth = nil
-	for _, q := range line {
-		w.leave(q.message, l, q.arrival)
+	for _, i := range line {
+		w.leave(i, l)
 	}
 }
 
@@ -248,28 +242,28 @@ func (l *loss) hits() bool {
 // loses draws whether message i is lost. A lost message is sent again after the
 // retransmission timeout, over the link as it is then. After too many losses its
 // connection is reset.
-func (w *World) loses(i int32, l *linkDirection, arrival class) bool {
+func (w *World) loses(i int32, l *linkDirection) bool {
 	m := w.network.messages.at(i)
 	if m.reset || !l.loss.hits() {
 		return false
 	}
 	timeout := w.now + int64(l.loss.fault.Timeout(int(m.resent)))
 	if m.resent == nemesis.Retransmissions {
-		w.later(timeout, func() { w.failTransmission(i, arrival) })
+		w.later(timeout, func() { w.failTransmission(i) })
 		return true
 	}
 	m.resent++
-	w.later(timeout, func() { w.transmit(i, l, arrival) })
+	w.later(timeout, func() { w.transmit(i) })
 	return true
 }
 
 // failTransmission resets the connection of a message that could not be sent. The client
 // learns at once that its own request was not sent.
-func (w *World) failTransmission(i int32, arrival class) {
+func (w *World) failTransmission(i int32) {
 	m := w.network.messages.at(i)
 	c := m.connection
 	switch {
-	case arrival == replyArrives:
+	case m.answer != 0:
 		w.resetConnection(i)
 	case c != nil:
 		w.sever(c)
@@ -295,7 +289,7 @@ func (w *World) resetConnection(i int32) {
 	if m.connection != nil {
 		w.sever(m.connection)
 	}
-	w.sendReply(i)
+	w.transmit(i)
 }
 
 // resetUnderWay resets the connections between a client and a node that carry

@@ -241,9 +241,9 @@ func (w *World) sendScript(i int32) {
 	default:
 		m.withScript, m.answer, m.cause, m.resent = true, 0, 0, 0
 		if m.connection != nil {
-			w.enqueue(i, w.network.link(int(m.client), int(m.node)).sharedConnection())
+			w.enqueue(i, w.network.linkOf(m).sharedConnection())
 		}
-		w.sendRequest(i)
+		w.transmit(i)
 	}
 }
 

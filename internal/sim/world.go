@@ -259,10 +259,8 @@ func (w *World) handle(e event) {
 		w.fail(w.scheduler.Advance(time.Duration(w.now)))
 	case delayedActions:
 		w.runDelayed(e.index())
-	case requestArrives:
-		w.requestArrives(e.index())
-	case replyArrives:
-		w.replyArrives(e.index())
+	case requestArrives, replyArrives:
+		w.arrives(e.index())
 	case callArrives:
 		w.callArrives(e.index())
 	case callReturns:
