@@ -141,7 +141,7 @@ func (c *client) Random(p []byte) {
 // Reach reports a step of the client to the fault plan. If a fault pauses or kills the
 // client there, Reach returns when the client resumes, or never.
 func (w *World) Reach(client int, step env.Step, k int) {
-	c := w.clients[client-1]
+	c := w.client(client)
 	co := c.enter()
 	w.trace.words(uint64(step), uint64(client), uint64(k))
 	if err := w.scheduler.Step(time.Duration(w.now), client, step, k); err != nil {

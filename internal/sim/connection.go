@@ -275,6 +275,10 @@ func without(list []*poolRequest, q *poolRequest) []*poolRequest {
 	return slices.DeleteFunc(list, func(other *poolRequest) bool { return other == q })
 }
 
+// untouched changes nothing about a link. It is for faults that affect only the node
+// behind the link.
+func untouched(int, int) {}
+
 // endLinkFault ends a fault of links: it applies mend to each of them. Messages that the
 // fault held up are still under way, and later requests that share a connection with them
 // wait for them. So such a link counts as down while it drains: no client can expect a

@@ -57,6 +57,17 @@ func (w *World) keepJournal(n *node) *journal {
 	return n.journal
 }
 
+// keepReplica keeps the journal of a node whose replica a fault promotes.
+func (w *World) keepReplica(node int) {
+	w.keepJournal(w.node(node)).lag = w.setting.Replication.Table()
+}
+
+// keepSnapshots keeps the journal of a node that a fault restores at such an age.
+func (w *World) keepSnapshots(node int, age time.Duration) {
+	j := w.keepJournal(w.node(node))
+	j.age = max(j.age, int64(age))
+}
+
 // journalChange records a key that is about to change.
 func (w *World) journalChange(n *node, number int32) {
 	j := n.journal
@@ -212,175 +223,26 @@ func (w *World) restoreKey(n *node, c change) {
 	}
 }
 
-var rollbackFaults = handlers{
-	// A master and its replica are one node with one wall clock. After a failover the
-	// new master has a replica too, which starts in sync.
-	handler[*nemesis.Failover]{
-		Prepare: func(w *World, f injection[*nemesis.Failover]) {
-			w.keepJournal(w.node(f.Action.Node)).lag = w.setting.Replication.Table()
-		},
-		Begin: func(w *World, f injection[*nemesis.Failover]) error {
-			n := w.node(f.Action.Node)
-			w.crash(n, "as its replica, with the keys that had come to it")
-			w.rollBack(n, w.replicated(n))
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Failover]) error {
-			w.comeUp(w.node(f.Action.Node))
-			return nil
-		},
-	},
-	// A split brain gives a node a second master until the fault ends. The history shows one
-	// node, which has the keys of both. Its links count as down, because clients that reach
-	// different masters see different keys. Other faults of the node affect the old master,
-	// except for clock faults, which affect both.
-	handler[*nemesis.SplitBrain]{
-		Prepare: func(w *World, f injection[*nemesis.SplitBrain]) {
-			w.keepJournal(w.node(f.Action.Node)).lag = w.setting.Replication.Table()
-		},
-		Begin: func(w *World, f injection[*nemesis.SplitBrain]) error {
-			n := w.node(f.Action.Node)
-			w.links.Disturb(nemesis.Links{Nodes: []int{n.id}}, untouched)
-			w.promote(n, f.Action)
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.SplitBrain]) error {
-			n := w.node(f.Action.Node)
-			w.demote(n)
-			w.endLinkFault(nemesis.Links{Nodes: []int{n.id}}, untouched)
-			return nil
-		},
-	},
-	handler[*nemesis.OldSnapshot]{
-		Prepare: func(w *World, f injection[*nemesis.OldSnapshot]) {
-			j := w.keepJournal(w.node(f.Action.Node))
-			j.age = max(j.age, int64(f.Action.Age))
-		},
-		Begin: func(w *World, f injection[*nemesis.OldSnapshot]) error {
-			n := w.node(f.Action.Node)
-			w.crash(n, fmt.Sprintf("with the keys of a snapshot %v old", f.Action.Age))
-			w.rollBack(n, n.journal.asOf(w.now-int64(f.Action.Age)))
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.OldSnapshot]) error {
-			w.comeUp(w.node(f.Action.Node))
-			return nil
-		},
-	},
-	// A restore takes back the whole machine. The server does not notice, so its run id stays.
-	// Its scripts are those of now; a missing one costs a client a round trip.
-	handler[*nemesis.VMRestore]{
-		Features: []nemesis.Feature{nemesis.NodeClockFeature},
-		Prepare: func(w *World, f injection[*nemesis.VMRestore]) {
-			j := w.keepJournal(w.node(f.Action.Node))
-			j.age = max(j.age, int64(f.Action.Age))
-		},
-		Begin: func(w *World, f injection[*nemesis.VMRestore]) error {
-			n := w.node(f.Action.Node)
-			w.clocks.Begin(f.Number, f.Action.Effects(w.setting).Clock)
-			w.vanish(n, fmt.Sprintf("as its machine was %v before, in the same run", f.Action.Age))
-			w.makeUnreachable(n, f.ForGood)
-			n.recovery.state = snapshot{w.now - int64(f.Action.Age), n.journal.asOf(w.now - int64(f.Action.Age))}
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.VMRestore]) error {
-			n := w.node(f.Action.Node)
-			then := n.recovery.state
-			w.clocks.End(f.Number, f.Action.Effects(w.setting).Clock)
-			w.rollBack(n, then.position)
-			maps.DeleteFunc(n.attested, func(_ time.Duration, v attestation) bool { return v.at > then.at })
-			w.resume(n)
-			return nil
-		},
-	},
-}
-
-// promote makes a node's replica a second master. The replica is another process: it has
-// its own run id and no scripts.
-func (w *World) promote(n *node, split *nemesis.SplitBrain) {
-	heir := &node{id: n.id, wall: n.wall, mono: n.mono, run: n.run + 1, keys: n.at(w.replicated(n)), server: server{answering: noMessage, fsync: n.fsync, random: n.random}}
-	heir.forgetScripts()
-	heir.keys.keep(func(k key) bool { return !k.volatile() || heir.expires(k) > w.now })
-	n.peer, heir.peer, n.split = heir, n, split
-	w.nextExpiry = w.now // to be computed again
-	for _, number := range heir.keys.inOrder() {
-		if k, _ := heir.keys.get(number); !n.keeps(number, k.token) {
-			w.showKept(heir, number, k.token)
-		}
+// keepWritten applies what a node loses when its process dies. What the process has
+// written to a file survives in the kernel.
+func (w *World) keepWritten(n *node) {
+	if w.setting.Persistence == nemesis.Nothing {
+		w.forgetEvery(n, anyKey, history.Forgotten)
+		n.journal.markDurable()
 	}
 }
 
-// demote ends a node's old master. The new one replaces it.
-func (w *World) demote(n *node) {
-	heir := n.peer
-	w.expireKeys()
-	for _, client := range w.clients {
-		if n.split.Old(client.id) {
-			w.resetUnderWay(client.id, n.id, nemesis.Requests)
-		}
+// keepSynced applies what a node loses when its machine loses power: every change
+// that was not synced. syncing says that a sync was in progress; stuck is for how long
+// the disk had completed no sync. A record that the power loss tore was not synced, so
+// loading the records before it loses nothing more.
+func (w *World) keepSynced(n *node, syncing bool, stuck time.Duration) {
+	switch {
+	case w.setting.Persistence == nemesis.Nothing:
+		w.keepWritten(n)
+	case w.setting.Persistence == nemesis.EverySecond:
+		w.rollBack(n, w.synced(n, w.now-int64(stuck)))
+	case syncing: // the command that waits for the sync was not acknowledged
+		w.rollBack(n, n.journal.command)
 	}
-	lost := n.unanswered()
-	n.peer, heir.peer, n.split = nil, nil, nil
-	for _, i := range lost {
-		w.resetConnection(i)
-	}
-	for _, number := range n.keys.inOrder() {
-		if k, _ := n.keys.get(number); heir.keeps(number, k.token) {
-			w.drop(n, number)
-		} else {
-			w.forget(n, number, history.Event{Token: k.token, Reason: history.RolledBack})
-		}
-	}
-	for _, number := range heir.keys.inOrder() {
-		k, _ := heir.keys.get(number)
-		w.put(n, number, k)
-	}
-	n.journal.markDurable()
-	n.run, n.attested, n.scriptMissing = heir.run, heir.attested, heir.scriptMissing
-	n.stops++ // cancels the syncs of the old master
-	n.syncing, n.answering, n.waiting = false, heir.answering, heir.waiting
-	heir.stops++
-	w.proceed(n)
-}
-
-// at returns the node's keys at a position of its journal.
-func (n *node) at(position int) keyspace {
-	keys := n.keys.clone()
-	for _, c := range slices.Backward(n.journal.changes[max(position-n.journal.dropped, 0):]) {
-		if c.existed {
-			keys.put(c.key, c.before)
-		} else {
-			keys.drop(c.key)
-		}
-	}
-	return keys
-}
-
-// keeps reports whether a master has a key with that token.
-func (n *node) keeps(number int32, token string) bool {
-	k, exists := n.keys.get(number)
-	return exists && k.token == token
-}
-
-// showKept records that a node has a key which no client has set there.
-func (w *World) showKept(n *node, number int32, token string) {
-	if k, _ := n.keys.get(number); !k.counter {
-		w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: w.keyNames.list[number], Token: token})
-	}
-}
-
-// showPeer records that a key which one of two masters has lost is still on the other.
-func (w *World) showPeer(n *node, number int32, token string) {
-	if n.peer != nil && n.peer.keeps(number, token) {
-		w.showKept(n.peer, number, token)
-	}
-}
-
-// reached returns the master that a message has arrived at.
-func (w *World) reached(m *message) *node {
-	n := &w.nodes[m.node-1]
-	if n.peer != nil && m.storeRequest == nil && !n.split.Old(int(m.client)) {
-		return n.peer
-	}
-	return n
 }

@@ -5,84 +5,14 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
-
-var messageFaults = handlers{
-	// One handler injects every kind that only affects messages between clients and
-	// nodes, by its rule.
-	handler[nemesis.Traffic]{
-		Begin: func(w *World, f injection[nemesis.Traffic]) error {
-			r := f.Action.Rule(w.faultDraws(f.Action, f.Stream()))
-			over, way := f.Action.Over(w.setting)
-			for _, links := range over {
-				w.disturb(links, way, func(l *linkDirection) { l.rules = l.rules.With(r, f.Number, f.ForGood) })
-			}
-			return nil
-		},
-		End: func(w *World, f injection[nemesis.Traffic]) error {
-			over, way := f.Action.Over(w.setting)
-			for _, links := range over {
-				w.mend(links, way, func(l *linkDirection) { w.lift(l, f.Number) })
-			}
-			return nil
-		},
-	},
-	handler[*nemesis.Duplicate]{
-		Begin: func(w *World, f injection[*nemesis.Duplicate]) error {
-			on := &copier{after: f.Action.After.Table(), random: w.source(choice.ForFaults, 0, f.Stream())}
-			w.setCopier(f.Action, on)
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Duplicate]) error {
-			w.setCopier(f.Action, nil)
-			return nil
-		},
-	},
-	handler[*nemesis.GuardLatency]{
-		Begin: func(w *World, f injection[*nemesis.GuardLatency]) error {
-			r := f.Action.Rule(w.faultDraws(f.Action, f.Stream()))
-			for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
-				l := &w.network.toGuard[client-1]
-				l.rules = l.rules.With(r, f.Number, f.ForGood)
-			}
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.GuardLatency]) error {
-			for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
-				l := &w.network.toGuard[client-1]
-				l.rules = l.rules.Without(f.Number)
-			}
-			return nil
-		},
-	},
-	handler[*nemesis.Bandwidth]{
-		Begin: func(w *World, f injection[*nemesis.Bandwidth]) error {
-			w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.bandwidth = &bandwidth{perSecond: f.Action.BytesPerSecond} })
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Bandwidth]) error {
-			w.mend(f.Action.Links, f.Action.Way, w.liftLimit)
-			return nil
-		},
-	},
-}
 
 // copier duplicates the requests that arrive over a link direction.
 type copier struct {
 	after  *nemesis.Table
 	random *source // the fault's own
-}
-
-// setCopier sets the copier of a fault's links; nil ends the copying.
-func (w *World) setCopier(d *nemesis.Duplicate, how *copier) {
-	for _, client := range nemesis.Each(d.Clients, w.setting.Clients) {
-		for _, node := range nemesis.Each(d.Nodes, w.setting.Nodes) {
-			w.network.link(client, node).requests.copies = how
-		}
-	}
 }
 
 // deliverToNode delivers request i to its node. A proxy in front of the node may send a
@@ -145,46 +75,6 @@ func (w *World) liftLimit(l *linkDirection) {
 	}
 }
 
-var connectionFaults = handlers{
-	handler[*nemesis.Loss]{
-		Begin: func(w *World, f injection[*nemesis.Loss]) error {
-			on := &loss{fault: f.Action, random: w.source(choice.ForFaults, 0, f.Stream())}
-			w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.loss = on })
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Loss]) error {
-			w.mend(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.loss = nil })
-			return nil
-		},
-	},
-	handler[*nemesis.Reset]{
-		Begin: func(w *World, f injection[*nemesis.Reset]) error {
-			on := resetAll
-			if f.Action.Once {
-				on = resetNext(f.Number)
-				w.strikes[f.Number] = world.NewStrikes(w.setting, f.Action.Links, f.Action.Way)
-			}
-			w.links.Disturb(f.Action.Links, func(client, node int) {
-				w.network.link(client, node).each(f.Action.Way, func(l *linkDirection) { l.resets = on })
-				if !f.Action.Once {
-					w.resetUnderWay(client, node, f.Action.Way)
-				}
-			})
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Reset]) error {
-			over := []nemesis.Links{f.Action.Links}
-			if f.Action.Once {
-				over = w.strikes[f.Number].Pending()
-			}
-			for _, links := range over {
-				w.mend(links, f.Action.Way, stopResets)
-			}
-			return nil
-		},
-	},
-}
-
 // resets says which messages in a link direction reset their connection: those of [resetNone],
 // [resetAll], or [resetNext].
 type resets int32
@@ -196,8 +86,6 @@ const (
 
 // resetNext is the next one only, by the fault of that number.
 func resetNext(fault int) resets { return resets(fault) }
-
-func stopResets(l *linkDirection) { l.resets = resetNone }
 
 // resetBy resets the connection of a message that is at the node, because its direction is reset.
 func (w *World) resetBy(l *linkDirection, i int32) {

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -183,6 +184,35 @@ func (w *World) proceed(n *node) {
 	}
 }
 
+// eviction is the eviction that a fault has requested of a node.
+type eviction struct {
+	of    *nemesis.Evict // nil: nothing
+	fault int
+}
+
+// evict removes keys from a node if a fault has requested it.
+func (w *World) evict(n *node) {
+	e := n.evicting
+	if e.of == nil {
+		return
+	}
+	n.evicting = eviction{}
+	w.injector.OnBehalf(e.fault, func() {
+		w.forgetEvery(n, e.takes, history.Evicted)
+		if e.of.Policy == nemesis.AllKeys && e.of.Resource == "" {
+			n.attested, n.dirty = nil, true // attestations are keys without a TTL
+		}
+	})
+}
+
+// takes reports whether the eviction removes a key.
+func (e eviction) takes(resource string, k key) bool {
+	if e.of.Resource != "" && resource != e.of.Resource {
+		return false
+	}
+	return e.of.Policy == nemesis.AllKeys || k.volatile()
+}
+
 // answer sends the answer to the command that the node has executed.
 func (w *World) answer(n *node) {
 	if i := n.answering; i != noMessage {
@@ -275,14 +305,16 @@ type snapshot struct {
 // crash takes a node's server down. Its machine stays up and resets the
 // connections.
 func (w *World) crash(n *node, left string) {
-	w.die(n, left)
+	n.forgetScripts()
+	w.vanish(n, left)
 	w.breakConnections(n)
 }
 
 // cutPower cuts the power of a node's machine, perhaps for good. Clients do not notice:
 // messages wait for the machine, which resets their connections when it is back.
 func (w *World) cutPower(n *node, left string, forGood bool) {
-	w.die(n, left)
+	n.forgetScripts()
+	w.vanish(n, left)
 	w.makeUnreachable(n, forGood)
 }
 
@@ -292,12 +324,6 @@ func (w *World) makeUnreachable(n *node, forGood bool) {
 	for _, i := range n.unanswered() {
 		w.holdRequest(n, i)
 	}
-}
-
-// die ends the process of a node's server.
-func (w *World) die(n *node, left string) {
-	n.forgetScripts()
-	w.vanish(n, left)
 }
 
 // vanish makes a node's server unavailable, whether its process died or not.
@@ -313,6 +339,13 @@ func (w *World) vanish(n *node, left string) {
 // comeUp starts a node's server again.
 func (w *World) comeUp(n *node) {
 	n.run++
+	w.resume(n)
+}
+
+// restoreMachine makes a node's machine available as it was at a snapshot.
+func (w *World) restoreMachine(n *node, then snapshot) {
+	w.rollBack(n, then.position)
+	maps.DeleteFunc(n.attested, func(_ time.Duration, v attestation) bool { return v.at > then.at })
 	w.resume(n)
 }
 

@@ -100,13 +100,13 @@ func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) 
 }
 
 // Runtime returns the client's runtime.
-func (w *World) Runtime(client int) env.Runtime { return w.clients[client-1] }
+func (w *World) Runtime(client int) env.Runtime { return w.client(client) }
 
 // Nodes returns the nodes as the client sees them.
-func (w *World) Nodes(client int) env.Nodes { return w.clients[client-1] }
+func (w *World) Nodes(client int) env.Nodes { return w.client(client) }
 
 // Register returns the guarded resource as the client sees it.
-func (w *World) Register(client int) env.Register { return w.clients[client-1] }
+func (w *World) Register(client int) env.Register { return w.client(client) }
 
 // Store returns the store that the nodes replicate as the client sees it; nil:
 // there is none.
@@ -114,7 +114,7 @@ func (w *World) Store(client int) env.Store {
 	if w.store == nil {
 		return nil
 	}
-	return w.clients[client-1]
+	return w.client(client)
 }
 
 // Call returns the context for a call of the client's lock that begins now, and a function
@@ -123,7 +123,8 @@ func (w *World) Call(ctx context.Context, client int) (calling context.Context, 
 	return w.underWay.Begin(ctx, client)
 }
 
-func (w *World) node(id int) *node { return &w.nodes[id-1] }
+func (w *World) node(id int) *node     { return &w.nodes[id-1] }
+func (w *World) client(id int) *client { return w.clients[id-1] }
 
 // Trace returns a hash of everything that happened. A world with the same setting, seed
 // and clients has the same hash.
