@@ -1,141 +1,8 @@
 package sim
 
 import (
-	"math/rand/v2"
-
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/internal/choice"
-	"github.com/lockstorm/lockstorm/internal/world"
-	"github.com/lockstorm/lockstorm/nemesis"
 )
-
-// network carries messages between clients and nodes, and to the guarded resource. By
-// default a client has a pool of connections with one request on each at a time, so
-// requests to a node arrive in any order. Only a reset loses messages: a partition holds
-// them back until it is healed, as TCP does.
-type network struct {
-	nodes       int
-	connections nemesis.Connections
-	random      *rand.PCG
-	links       []link          // by client, then by node
-	toGuard     []linkDirection // by client
-	fromGuard   linkDirection
-
-	messages arena[message] // under way
-}
-
-// link connects one client and one node.
-type link struct {
-	requests, replies linkDirection
-
-	connection *connection // the pipelined one; nil: none yet
-	pool       pool        // used if connections are limited
-	batches    *batches    // nil: no request was sent in a batch yet
-
-	draining []*round // held up by a fault that has ended; later requests wait for them
-}
-
-// message is a request, then its reply, or the news that its connection was reset.
-type message struct {
-	round        *round
-	storeRequest *storeRequest // replaces the round's command; nil: none
-	sent         int64         // ground time
-	connection   *connection   // nil: one of its own
-	client       int32
-	node         int32
-	answer       env.Answer // 0: this is a request
-	cause        cause      // of env.Failed or env.Lost
-	reset        bool       // its connection was reset
-	withScript   bool       // it contains the script itself, not its hash
-	copy         bool       // it duplicates a request, and the client does not know of it
-	resent       uint8      // retransmissions in this direction
-}
-
-// seen returns the message as the rules of faults see it.
-func (m *message) seen() nemesis.Message {
-	seen := nemesis.Message{Client: int(m.client), Node: int(m.node), Way: nemesis.Requests}
-	if m.answer != 0 {
-		seen.Way = nemesis.Replies
-	}
-	switch {
-	case m.storeRequest != nil:
-		seen.Key = m.storeRequest.request.Key
-	case m.round != nil:
-		seen.Key = m.round.command.Key
-	}
-	return seen
-}
-
-func newNetwork(s nemesis.Setting, seed uint64) network {
-	n := network{
-		nodes:       s.Nodes,
-		connections: s.Connections,
-		random:      nemesis.Stream(seed, "network"),
-		links:       make([]link, s.Clients*s.Nodes),
-		toGuard:     make([]linkDirection, s.Clients),
-	}
-	n.messages.reserve(smallWorld)
-	n.setLatencies(s)
-	return n
-}
-
-// setLatencies sets the latency of every link direction, and numbers the directions.
-func (n *network) setLatencies(s nemesis.Setting) {
-	last := uint64(0)
-	n.each(func(l *linkDirection) {
-		last++
-		l.point = choice.Point{Kind: choice.Latency, For: choice.ForLatencies, Stream: last}
-	})
-	usual := s.Latency.Table()
-	for i := range n.links {
-		l := &n.links[i]
-		l.each(nemesis.Both, func(l *linkDirection) {
-			l.latency, l.point.Client, l.point.Node = usual, i/n.nodes+1, i%n.nodes+1
-		})
-		l.requests.point.Way, l.replies.point.Way = nemesis.Requests, nemesis.Replies
-	}
-	for _, of := range s.Links {
-		own := of.Latency.Table()
-		for _, client := range nemesis.Each(of.Clients, s.Clients) {
-			for _, node := range nemesis.Each(of.Nodes, s.Nodes) {
-				n.link(client, node).each(of.Way, func(l *linkDirection) { l.latency = own })
-			}
-		}
-	}
-	guard := usual
-	if s.GuardLatency != nil {
-		guard = s.GuardLatency.Table()
-	}
-	n.fromGuard.latency = guard
-	for i := range n.toGuard {
-		n.toGuard[i].latency = guard
-	}
-}
-
-// each calls do with every direction of every link.
-func (n *network) each(do func(*linkDirection)) {
-	for i := range n.links {
-		n.links[i].each(nemesis.Both, do)
-	}
-	for i := range n.toGuard {
-		do(&n.toGuard[i])
-	}
-	do(&n.fromGuard)
-}
-
-func (n *network) link(client, node int) *link {
-	return &n.links[(client-1)*n.nodes+node-1]
-}
-
-func (n *network) linkOf(m *message) *link { return n.link(int(m.client), int(m.node)) }
-
-// direction returns the direction in which a message travels.
-func (n *network) direction(m *message) *linkDirection {
-	if m.answer == 0 {
-		return &n.linkOf(m).requests
-	}
-	return &n.linkOf(m).replies
-}
 
 // Len implements [env.Nodes].
 func (c *client) Len() int { return c.world.network.nodes }
@@ -280,28 +147,6 @@ func (n *network) arrived(node int, r *round, answer env.Answer, why cause) {
 	}
 }
 
-// linkDirection is one direction of a link, or of the path to the guarded resource.
-type linkDirection struct {
-	latency   *nemesis.Table
-	rules     world.Rules  // of faults, applied to each message
-	point     choice.Point // of its last latency
-	held      []int32      // messages that a rule holds back, just before they arrive
-	loss      *loss        // nil: none
-	bandwidth *bandwidth   // nil: unlimited
-	resets    resets       // whether a message in this direction resets its connection
-	copies    *copier      // duplicates arriving requests; nil: none
-}
-
-// each calls do with the link directions that way selects.
-func (l *link) each(way nemesis.Direction, do func(*linkDirection)) {
-	if way.Includes(nemesis.Requests) {
-		do(&l.requests)
-	}
-	if way.Includes(nemesis.Replies) {
-		do(&l.replies)
-	}
-}
-
 // holds reports whether a rule holds back message i, which is about to arrive, and
 // stores it if so. If the rule never ends, the message is dropped, so that memory
 // does not grow with the length of the run.
@@ -329,4 +174,13 @@ func (w *World) lift(l *linkDirection, fault int) {
 			w.transmit(i)
 		}
 	}
+}
+
+// reached returns the master that a message has arrived at.
+func (w *World) reached(m *message) *node {
+	n := &w.nodes[m.node-1]
+	if n.peer != nil && m.storeRequest == nil && !n.split.Old(int(m.client)) {
+		return n.peer
+	}
+	return n
 }

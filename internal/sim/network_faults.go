@@ -1,19 +1,10 @@
 package sim
 
 import (
-	"math/bits"
-	"time"
-
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
-
-// copier duplicates the requests that arrive over a link direction.
-type copier struct {
-	after  *nemesis.Table
-	random *source // the fault's own
-}
 
 // deliverToNode delivers request i to its node. A proxy in front of the node may send a
 // copy too.
@@ -24,20 +15,6 @@ func (w *World) deliverToNode(i int32) {
 		w.queue.push(w.now+how.random.draw(how.after), requestArrives, second)
 	}
 	w.atNode(i)
-}
-
-// bandwidth limits one link direction. Its messages leave one after another.
-type bandwidth struct {
-	perSecond int64   // bytes
-	waiting   []int32 // messages; the first is leaving
-}
-
-// takes returns how long a message of so many bytes takes to leave, rounded up.
-func (b *bandwidth) takes(bytes int64) int64 {
-	high, low := bits.Mul64(uint64(bytes), uint64(time.Second))
-	low, carry := bits.Add64(low, uint64(b.perSecond)-1, 0)
-	takes, _ := bits.Div64(high+carry, low, uint64(b.perSecond))
-	return int64(takes)
 }
 
 // queueUp appends a message to those that wait to leave in a direction.
@@ -75,18 +52,6 @@ func (w *World) liftLimit(l *linkDirection) {
 	}
 }
 
-// resets says which messages in a link direction reset their connection: those of [resetNone],
-// [resetAll], or [resetNext].
-type resets int32
-
-const (
-	resetNone resets = 0
-	resetAll  resets = -1
-)
-
-// resetNext is the next one only, by the fault of that number.
-func resetNext(fault int) resets { return resets(fault) }
-
 // resetBy resets the connection of a message that is at the node, because its direction is reset.
 func (w *World) resetBy(l *linkDirection, i int32) {
 	by, m := l.resets, w.network.messages.at(i)
@@ -109,22 +74,6 @@ func (w *World) struck(fault, client, node int) {
 	case link:
 		w.injector.OnBehalf(fault, mend)
 	}
-}
-
-// loss loses transmissions over a link direction.
-type loss struct {
-	fault  *nemesis.Loss
-	random *source // the fault's own
-}
-
-// hits draws whether a transmission is lost.
-func (l *loss) hits() bool {
-	if l.fault.Percent == 100 {
-		_ = l.random.fixed()
-		return true
-	}
-	draw, _ := bits.Mul64(l.random.Uint64(), 100)
-	return int(draw) < l.fault.Percent
 }
 
 // loses draws whether message i is lost. A lost message is sent again after the

@@ -1,95 +1,14 @@
 package sim
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
-
-// server is the process between the network and a node's keys. It has one thread, and can
-// be down, be stopped, wait for its disk, or answer with errors.
-type server struct {
-	down      bool
-	unpowered bool // it is down because its machine has no power, so connections are not refused
-	stopped   bool
-	forGood   bool  // it will stay dark, or stopped
-	failing   cause // what it answers with in place of doing its work; 0: nothing
-
-	syncing   bool           // it waits for its disk
-	answering int32          // the message that it has executed and not answered, or nothing
-	evicting  eviction       // that waits for its thread
-	waiting   []int32        // messages in its socket, in their order
-	fsync     *nemesis.Table // how long it waits for its disk; nil: not at all
-	random    *source        // of those waits
-
-	scriptMissing [env.Ops]bool // by operation: its script has to be loaded first
-	stops         int
-	recovery      recovery // while it is down
-}
-
-const noMessage int32 = -1
-
-func (w *World) newServer(node int) server {
-	v := server{answering: noMessage}
-	if s := &w.setting; s.Sync != nil && s.Persistence == nemesis.Always {
-		v.fsync, v.random = s.Sync.Table(), w.source(choice.ForSyncWaits, 0, fmt.Sprintf("syncs of node %d", node))
-	}
-	return v
-}
-
-// cause is why a request failed or was lost.
-type cause uint8
-
-const (
-	refused cause = iota + 1
-	brokenOff
-	noScript
-	loading
-	oom
-	readOnly
-	notANumber
-	gaveUp
-	notSent
-	breakerOpen
-	leaderless
-	deposed
-)
-
-// causes has the texts of Redis, except for full stops and parts that depend on the request.
-var causes = [...]error{
-	refused:     errors.New("connection refused"),
-	brokenOff:   errors.New("connection reset by peer"),
-	noScript:    errors.New("NOSCRIPT No matching script. Please use EVAL"),
-	loading:     errors.New("LOADING Redis is loading the dataset in memory"),
-	oom:         errors.New("OOM command not allowed when used memory > 'maxmemory'"),
-	gaveUp:      errors.New("no answer, given up"),
-	notSent:     errors.New("not sent: no connection became free in time"),
-	breakerOpen: errors.New("not sent: the node answers nothing"),
-	notANumber:  errors.New("ERR the key holds no number"),
-	readOnly:    errors.New("READONLY You can't write against a read only replica"),
-	leaderless:  env.ErrNoLeader,
-	deposed:     env.ErrStoreLost,
-}
-
-// meets reports whether a server in this state answers an operation with the error,
-// whatever its keys are. A read-only server, or one without memory, notices in a script
-// only when the script writes; without memory it can still delete and expire.
-func (c cause) meets(op env.Op) bool {
-	switch op {
-	case env.OpSet, env.OpVouch, env.OpPut, env.OpAdd, env.OpIncrement:
-		return true
-	case env.OpExpire, env.OpRemove:
-		return c != oom
-	}
-	return c == loading
-}
 
 // serve handles a request that has arrived at a node.
 func (w *World) serve(n *node, i int32) {
@@ -184,12 +103,6 @@ func (w *World) proceed(n *node) {
 	}
 }
 
-// eviction is the eviction that a fault has requested of a node.
-type eviction struct {
-	of    *nemesis.Evict // nil: nothing
-	fault int
-}
-
 // evict removes keys from a node if a fault has requested it.
 func (w *World) evict(n *node) {
 	e := n.evicting
@@ -203,14 +116,6 @@ func (w *World) evict(n *node) {
 			n.attested, n.dirty = nil, true // attestations are keys without a TTL
 		}
 	})
-}
-
-// takes reports whether the eviction removes a key.
-func (e eviction) takes(resource string, k key) bool {
-	if e.of.Resource != "" && resource != e.of.Resource {
-		return false
-	}
-	return e.of.Policy == nemesis.AllKeys || k.volatile()
 }
 
 // answer sends the answer to the command that the node has executed.
@@ -284,22 +189,6 @@ func (c *client) sendUnsent() {
 	for _, i := range unsent {
 		c.world.sendScript(i)
 	}
-}
-
-// recovery says how a server that is down starts again.
-type recovery struct {
-	left    string // which keys it still has, for the report
-	fault   int    // number of the fault that the machine ends itself; 0: the plan ends it
-	at      int64  // restart time on the node's wall clock, if the machine restarts it
-	checkAt int64  // ground time of the next check of that clock
-
-	state snapshot // to which a vm-restore restores the machine
-}
-
-// snapshot is the state of a node at a ground time, and its position in the journal.
-type snapshot struct {
-	at       int64
-	position int
 }
 
 // crash takes a node's server down. Its machine stays up and resets the

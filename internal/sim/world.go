@@ -145,6 +145,13 @@ func (w *World) Record(e history.Event) {
 	w.written(p)
 }
 
+// catchUp records the expiries of keys and leases that are due, in the order of their
+// times.
+func (w *World) catchUp() {
+	w.expireKeys()
+	w.leaseExpiries.Flush(w.time())
+}
+
 // write passes on an event with the time that it has.
 func (w *World) write(e *history.Event) {
 	p := w.place()
@@ -250,6 +257,15 @@ func (w *World) next() bool {
 	return true
 }
 
+// goesOn reports whether the driver lets the run go on.
+func (w *World) goesOn() bool {
+	if w.driver.Choose(w, choice.Point{Kind: choice.Next}, 2) == 0 {
+		return true
+	}
+	w.fail(errStopped)
+	return false
+}
+
 // handle handles an event at its instant.
 func (w *World) handle(e event) {
 	w.tick()
@@ -259,7 +275,7 @@ func (w *World) handle(e event) {
 		w.faultAt = math.MaxInt64
 		w.fail(w.scheduler.Advance(time.Duration(w.now)))
 	case delayedActions:
-		w.runDelayed(e.index())
+		w.delayed.take(e.index()).do()
 	case requestArrives, replyArrives:
 		w.arrives(e.index())
 	case callArrives:
@@ -310,4 +326,23 @@ func (w *World) unwind() {
 			a.coroutine.stop()
 		}
 	}
+}
+
+// delayedAction is what a fault or a node does at a later time.
+type delayedAction struct {
+	do     func()
+	clocks bool // it only moves clocks
+}
+
+// later schedules do at a ground time: after the begins and ends of faults at the
+// same instant, and before everything that they may affect.
+func (w *World) later(at int64, do func()) { w.schedule(at, delayedAction{do: do}) }
+
+// moveLater schedules move, which changes clocks and nothing else.
+func (w *World) moveLater(at int64, move func()) {
+	w.schedule(at, delayedAction{do: move, clocks: true})
+}
+
+func (w *World) schedule(at int64, t delayedAction) {
+	w.queue.push(at, delayedActions, w.delayed.put(t))
 }
