@@ -14,6 +14,7 @@ var errStopped = errors.New("sim: the run was ended by its driver")
 // Drive lets a driver make the choices of the run, in place of the seed. It has to be called before Run.
 // [choice.Random] says what follows from the seed all the same.
 func (w *World) Drive(g choice.Grain, d choice.Driver) {
+	w.network.setPoints()
 	if w.driver = d; g.Latencies > 0 {
 		w.few = &few{Grain: g}
 	}

@@ -230,7 +230,7 @@ func (p *pool) send(c *client, q *poolRequest) {
 // that is given up earlier is never sent.
 func (p *pool) await(c *client, q *poolRequest) {
 	q.co = c.world.current
-	for !p.has(q) && !q.finished(c) {
+	for !slices.Contains(p.busy, q) && !q.finished(c) {
 		if p.isNext(c.world, q) {
 			p.send(c, q)
 			p.wakeWaiting(c.world)
@@ -245,9 +245,6 @@ func (p *pool) await(c *client, q *poolRequest) {
 	p.wakeWaiting(c.world)
 	c.world.drained(c.id, q.node)
 }
-
-// has reports whether the request is on a connection.
-func (p *pool) has(q *poolRequest) bool { return slices.Contains(p.busy, q) }
 
 // finished reports whether the request has been answered or given up.
 func (q *poolRequest) finished(c *client) bool {

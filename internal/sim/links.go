@@ -49,20 +49,25 @@ func newNetwork(s nemesis.Setting, seed uint64) network {
 	return n
 }
 
-// setLatencies sets the latency of every link direction, and numbers the directions.
-func (n *network) setLatencies(s nemesis.Setting) {
+// setPoints makes a point of the latency of each link direction, for a driver to choose it.
+func (n *network) setPoints() {
 	last := uint64(0)
 	n.each(func(l *linkDirection) {
 		last++
-		l.point = choice.Point{Kind: choice.Latency, For: choice.ForLatencies, Stream: last}
+		l.point = &choice.Point{Kind: choice.Latency, For: choice.ForLatencies, Stream: last}
 	})
+	for i := range n.links {
+		requests, replies := n.links[i].requests.point, n.links[i].replies.point
+		requests.Client, requests.Node, requests.Way = i/n.nodes+1, i%n.nodes+1, nemesis.Requests
+		replies.Client, replies.Node, replies.Way = requests.Client, requests.Node, nemesis.Replies
+	}
+}
+
+// setLatencies sets the latency of every link direction.
+func (n *network) setLatencies(s nemesis.Setting) {
 	usual := s.Latency.Table()
 	for i := range n.links {
-		l := &n.links[i]
-		l.each(nemesis.Both, func(l *linkDirection) {
-			l.latency, l.point.Client, l.point.Node = usual, i/n.nodes+1, i%n.nodes+1
-		})
-		l.requests.point.Way, l.replies.point.Way = nemesis.Requests, nemesis.Replies
+		n.links[i].requests.latency, n.links[i].replies.latency = usual, usual
 	}
 	for _, of := range s.Links {
 		own := of.Latency.Table()
@@ -110,13 +115,13 @@ func (n *network) direction(m *message) *linkDirection {
 // linkDirection is one direction of a link, or of the path to the guarded resource.
 type linkDirection struct {
 	latency   *nemesis.Table
-	rules     world.Rules  // of faults, applied to each message
-	point     choice.Point // of its last latency
-	held      []int32      // messages that a rule holds back, just before they arrive
-	loss      *loss        // nil: none
-	bandwidth *bandwidth   // nil: unlimited
-	resets    resets       // whether a message in this direction resets its connection
-	copies    *copier      // duplicates arriving requests; nil: none
+	rules     world.Rules   // of faults, applied to each message
+	point     *choice.Point // of its last latency; nil: no driver chooses it
+	held      []int32       // messages that a rule holds back, just before they arrive
+	loss      *loss         // nil: none
+	bandwidth *bandwidth    // nil: unlimited
+	resets    resets        // whether a message in this direction resets its connection
+	copies    *copier       // duplicates arriving requests; nil: none
 }
 
 // each calls do with the link directions that way selects.

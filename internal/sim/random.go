@@ -83,7 +83,7 @@ func (w *World) takes(l *linkDirection) int64 {
 	if w.driver == nil {
 		return int64(l.latency.Draw(w.network.random.Uint64()))
 	}
-	at := &l.point
+	at := l.point
 	if w.few == nil {
 		return int64(l.latency.Draw(w.number(at, w.network.random.Uint64())))
 	}
