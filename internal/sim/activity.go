@@ -85,27 +85,6 @@ func (w *World) wake(a *activity) {
 	}
 }
 
-// settle lets activities act until all of them wait.
-func (w *World) settle() {
-	for i := 0; i < len(w.ready) && w.err == nil; i++ {
-		a := w.ready[i]
-		a.ready = false
-		switch {
-		case a.client == nil:
-		case a.client.stopped():
-			a.wakeOnResume = true
-		default:
-			w.countStep(a.client)
-			if w.few != nil {
-				a.client.observeTurn(a)
-			}
-			a.waits = false
-			a.actor.act()
-		}
-	}
-	w.ready = w.ready[:0]
-}
-
 // wait records that the activity waits for something, and at most until an instant of its
 // client's clock.
 func (a *activity) wait(until env.Instant, awaits waitReason) {

@@ -228,11 +228,33 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 		w.endIfStuck()
 		w.now = int64(w.setting.Horizon)
 	}
-	w.seal(world.End(ctx, w.err))
+	w.Record(*world.End(ctx, w.err))
+	_ = w.Close()
 	if errors.Is(w.err, errNoProgress) || errors.Is(w.err, errBound) {
 		return nil
 	}
 	return w.err
+}
+
+// settle lets activities act until all of them wait.
+func (w *World) settle() {
+	for i := 0; i < len(w.ready) && w.err == nil; i++ {
+		a := w.ready[i]
+		a.ready = false
+		switch {
+		case a.client == nil:
+		case a.client.stopped():
+			a.wakeOnResume = true
+		default:
+			w.countStep(a.client)
+			if w.few != nil {
+				a.client.observeTurn(a)
+			}
+			a.waits = false
+			a.actor.act()
+		}
+	}
+	w.ready = w.ready[:0]
 }
 
 // next handles the next event and reports whether there was one before the horizon.
@@ -306,26 +328,15 @@ func (w *World) fail(err error) {
 	}
 }
 
-// seal closes the history first, and then unwinds the clients' code, whose last actions do
-// not count.
-func (w *World) seal(end *history.Event) {
-	w.Record(*end)
-	w.unwind()
-}
-
-// Close unwinds a world that has not run. It is not needed after Run.
+// Close unwinds the clients' code, whose last actions do not count. It is not needed after Run.
 func (w *World) Close() error {
-	w.unwind()
-	return nil
-}
-
-func (w *World) unwind() {
 	w.sealed = true
 	for _, a := range w.activities {
 		if a.coroutine != nil {
 			a.coroutine.stop()
 		}
 	}
+	return nil
 }
 
 // delayedAction is what a fault or a node does at a later time.
