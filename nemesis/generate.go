@@ -90,7 +90,7 @@ func (g Generator) Plan(s Setting, scale time.Duration, random *rand.PCG) Plan {
 func (g Generator) enabled(params *paramGenerator) []Action {
 	var able []Action
 	for _, k := range Actions() {
-		if g.Faults.of(k.Kind()) > 0 && unmetRequirement(k, params.setting) == nil {
+		if g.Faults.Of(k.Kind()) > 0 && unmetRequirement(k, params.setting) == nil {
 			able = append(able, k)
 		}
 	}
@@ -103,7 +103,7 @@ func (g Generator) enabled(params *paramGenerator) []Action {
 	}
 	var weighted []Action
 	for _, k := range able {
-		for range g.Faults.of(k.Kind()) {
+		for range g.Faults.Of(k.Kind()) {
 			weighted = append(weighted, k)
 		}
 	}

@@ -69,7 +69,7 @@ func TestGeneratedPlansArePossible(t *testing.T) {
 			t.Fatalf("%d faults, want 1 to %d", len(plan), g.Most)
 		}
 		for _, f := range plan {
-			if g.Faults.of(f.Action.Kind()) == 0 {
+			if g.Faults.Of(f.Action.Kind()) == 0 {
 				t.Fatalf("%v has weight 0", f.Action)
 			}
 		}

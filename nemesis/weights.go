@@ -3,8 +3,6 @@ package nemesis
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,8 +20,8 @@ const AllKinds Kind = "all"
 // short string.
 const MaxWeight = 9
 
-// of returns the weight of a kind.
-func (w Weights) of(k Kind) int {
+// Of returns the weight of a kind.
+func (w Weights) Of(k Kind) int {
 	if weight, named := w[k]; named || len(w) > 0 {
 		if !named {
 			weight = w[AllKinds]
@@ -97,14 +95,10 @@ func (w Weights) String() string {
 }
 
 // ParseWeights reads kinds of faults between commas, each with a colon and its
-// weight unless that is 1, or what [Weights.Code] writes. The weights are
-// valid.
+// weight unless that is 1. The weights are valid.
 func ParseWeights(text string) (Weights, error) {
 	if text == "" {
 		return nil, errors.New("no kind of fault is named: want all, or kinds as in crash,partition:3")
-	}
-	if text[0] >= '0' && text[0] <= '9' {
-		return decodeWeights(text)
 	}
 	w := Weights{}
 	for _, part := range strings.Split(text, ",") {
@@ -130,7 +124,7 @@ func ParseWeights(text string) (Weights, error) {
 func (w Weights) Among(s Setting, able Ability) Weights {
 	possible := Weights{}
 	for _, a := range Actions() {
-		if weight := w.of(a.Kind()); weight > 0 && able.whyImpossible(a, s) == nil {
+		if weight := w.Of(a.Kind()); weight > 0 && able.whyImpossible(a, s) == nil {
 			possible[a.Kind()] = weight
 		}
 	}
@@ -147,7 +141,7 @@ func (w Weights) Only(s Setting, able Ability) (Weights, error) {
 	only := Weights{}
 	for _, a := range Actions() {
 		k := a.Kind()
-		if w.of(k) == 0 {
+		if w.Of(k) == 0 {
 			continue
 		}
 		err := able.whyImpossible(a, s)
@@ -155,108 +149,11 @@ func (w Weights) Only(s Setting, able Ability) (Weights, error) {
 			return nil, field(string(k), err)
 		}
 		if err == nil {
-			only[k] = w.of(k)
+			only[k] = w.Of(k)
 		}
 	}
 	if len(only) == 0 {
 		return nil, fmt.Errorf("nothing is left to draw: the %s backend can carry out none of these kinds of faults in this setting", able.Name)
 	}
 	return only, nil
-}
-
-// Code writes the weights in a length that does not depend on the names of the
-// kinds, as in "104Y06LAzh": two digits for how many kinds of the list of kinds are
-// meant, three for a hash of their names, and their weights, one digit each, as one
-// number. Hash and weights are in base 62. It stays readable while kinds are only added
-// to the end of the list.
-func (w Weights) Code() string {
-	c := w.code()
-	return fmt.Sprintf("%02d%s%s", c.kinds, hashDigits(c.hash), c.digits)
-}
-
-// weightCode is what a code is made of.
-type weightCode struct {
-	kinds  int
-	hash   uint16
-	digits string // the weights
-}
-
-// The ends of the parts of a code.
-const (
-	endOfKinds = 2
-	endOfHash  = endOfKinds + 3 // 62³ is more than there are hashes
-)
-
-func (w Weights) code() weightCode {
-	names, _ := Kinds()
-	row, n := "", 0
-	for i, k := range names {
-		row += fmt.Sprint(w.of(k))
-		if w.of(k) > 0 {
-			n = i + 1
-		}
-	}
-	number, _ := new(big.Int).SetString("0"+row[:n], 10)
-	return weightCode{n, hashOfKinds(names[:n]), number.Text(62)}
-}
-
-// decodeWeights reads what Code writes, and nothing else.
-func decodeWeights(text string) (Weights, error) {
-	c, ok := splitCode(text)
-	if !ok {
-		return nil, fmt.Errorf("%q: want a number of kinds, a hash of their names and their weights, as a replay string has them", text)
-	}
-	names, _ := Kinds()
-	if c.kinds < 1 || c.kinds > len(names) || c.hash != hashOfKinds(names[:c.kinds]) {
-		return nil, fmt.Errorf("%q was written by a program with other kinds of faults", text)
-	}
-	w := c.weights(names)
-	if len(w) == 0 || w.Code() != text {
-		return nil, fmt.Errorf("%q: its last part is not the weights of %d kinds", text, c.kinds)
-	}
-	return w, nil
-}
-
-// splitCode takes apart what Code writes.
-func splitCode(text string) (c weightCode, ok bool) {
-	if len(text) < endOfHash {
-		return c, false
-	}
-	n, err := strconv.Atoi(text[:endOfKinds])
-	hash, isNumber := new(big.Int).SetString(text[endOfKinds:endOfHash], 62)
-	if err != nil || !isNumber {
-		return c, false
-	}
-	return weightCode{n, uint16(hash.Uint64()), text[endOfHash:]}, true
-}
-
-// weights are those of the first kinds of a list; none if the digits are no number.
-func (c weightCode) weights(names []Kind) Weights {
-	w := Weights{}
-	number, ok := new(big.Int).SetString(c.digits, 62)
-	if !ok {
-		return w
-	}
-	row := fmt.Sprintf("%0*d", c.kinds, number)
-	for i, k := range names[:c.kinds] {
-		if weight := int(row[i] - '0'); weight > 0 && weight <= MaxWeight {
-			w[k] = weight
-		}
-	}
-	return w
-}
-
-// hashOfKinds tells lists of kinds apart.
-func hashOfKinds(names []Kind) uint16 {
-	h := fnv.New32a()
-	for _, k := range names {
-		_, _ = fmt.Fprintln(h, k)
-	}
-	return uint16(h.Sum32())
-}
-
-// hashDigits writes a hash in three digits.
-func hashDigits(hash uint16) string {
-	digits := big.NewInt(int64(hash)).Text(62)
-	return strings.Repeat("0", endOfHash-endOfKinds-len(digits)) + digits
 }

@@ -106,7 +106,7 @@ func (r Replay) String() string {
 		}
 		weights := g.Faults.String()
 		if len(weights) > longestNames {
-			weights = g.Faults.Code()
+			weights = weightCode(g.Faults)
 		}
 		text += fmt.Sprintf("%s%d.%d%s.%s.", generatorMark, nemesis.GeneratorVersion, g.Most, swarm, weights)
 	}
@@ -218,7 +218,7 @@ func parseGenerator(version, most, weights string) (*nemesis.Generator, error) {
 	if g.Most, err = strconv.Atoi(number); err != nil {
 		return nil, fmt.Errorf("has the number of faults %q: want a number", most)
 	}
-	if g.Faults, err = nemesis.ParseWeights(weights); err != nil {
+	if g.Faults, err = parseWeights(weights); err != nil {
 		return nil, fmt.Errorf("has weights that cannot be: %w", err)
 	}
 	if err := g.Validate(); err != nil {

@@ -2,7 +2,9 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -83,27 +85,6 @@ func (w *World) wake(a *activity) {
 	}
 }
 
-// settle lets activities act until all of them wait.
-func (w *World) settle() {
-	for i := 0; i < len(w.ready) && w.err == nil; i++ {
-		a := w.ready[i]
-		a.ready = false
-		switch {
-		case a.client == nil:
-		case a.client.stopped():
-			a.wakeOnResume = true
-		default:
-			w.countStep(a.client)
-			if w.few != nil {
-				a.client.observeTurn(a)
-			}
-			a.waits = false
-			a.actor.act()
-		}
-	}
-	w.ready = w.ready[:0]
-}
-
 // wait records that the activity waits for something, and at most until an instant of its
 // client's clock.
 func (a *activity) wait(until env.Instant, awaits waitReason) {
@@ -147,4 +128,55 @@ func (c *client) wakeCancelled() {
 			c.world.wake(a)
 		}
 	}
+}
+
+// describe says what the activity does, as in "client 1, main: waits for a reply until
+// 1.5s".
+func (a *activity) describe() string {
+	who := fmt.Sprintf("client %d, %s: ", a.client.id, a.name)
+	switch {
+	case a.client.paused:
+		return who + "is paused"
+	case !a.waits || a.ready:
+		return who + "runs"
+	case a.until == env.Never:
+		return who + "waits for " + a.waitsFor.String()
+	}
+	return who + fmt.Sprintf("waits for %v until %v", a.waitsFor, time.Duration(a.until))
+}
+
+// waitReason is what an activity waits for.
+type waitReason uint8
+
+const (
+	awaitsStart waitReason = iota
+	awaitsTime
+	awaitsReply
+	awaitsConnection
+	awaitsRegister
+	awaitsTask
+	awaitsResumption
+	awaitsEnd
+)
+
+func (a waitReason) String() string {
+	switch a {
+	case awaitsStart:
+		return "its start"
+	case awaitsTime:
+		return "the time to pass"
+	case awaitsReply:
+		return "a reply"
+	case awaitsConnection:
+		return "a connection"
+	case awaitsRegister:
+		return "the guarded resource"
+	case awaitsTask:
+		return "a task"
+	case awaitsResumption:
+		return "the end of a pause"
+	case awaitsEnd:
+		return "the end of the run"
+	}
+	return fmt.Sprintf("awaited(%d)", uint8(a))
 }

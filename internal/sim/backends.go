@@ -130,7 +130,7 @@ func (w *World) machineAnswers(b *backend) bool {
 	l := w.network.link(b.client, b.node)
 	there, _ := l.replies.rules.Holds(nemesis.Message{Client: b.client, Node: b.node, Way: nemesis.Replies})
 	back, _ := l.requests.rules.Holds(nemesis.Message{Client: b.client, Node: b.node, Way: nemesis.Requests})
-	return !there && !back && !w.clients[b.client-1].suspended
+	return !there && !back && !w.client(b.client).suspended
 }
 
 // endBackends ends the selected sessions and deletes their entries.

@@ -176,7 +176,7 @@ func (w *World) sendPending(p pending, node int, shared *connection) {
 	if shared != nil {
 		w.enqueue(i, shared)
 	}
-	w.sendRequest(i)
+	w.transmit(i)
 }
 
 // schedule makes sure that waiting requests are sent when they are due.

@@ -5,53 +5,19 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/choice"
 )
 
 // errStopped is the error of a run that its driver has ended.
 var errStopped = errors.New("sim: the run was ended by its driver")
 
-// few is what a world needs whose points have few ways.
-type few struct {
-	choice.Grain
-	points   int     // so far
-	due      []event // at this instant, in the order of the queue
-	firsts   []int   // the positions of those that can come next: see first
-	recorded digest  // the events of the history, in any order of those of one instant
-	guarded  digest  // the calls of the guarded resource, in their order
-}
-
 // Drive lets a driver make the choices of the run, in place of the seed. It has to be called before Run.
 // [choice.Random] says what follows from the seed all the same.
 func (w *World) Drive(g choice.Grain, d choice.Driver) {
+	w.network.setPoints()
 	if w.driver = d; g.Latencies > 0 {
 		w.few = &few{Grain: g}
 	}
-}
-
-// goesOn reports whether the driver lets the run go on.
-func (w *World) goesOn() bool {
-	if w.driver.Choose(w, choice.Point{Kind: choice.Next}, 2) == 0 {
-		return true
-	}
-	w.fail(errStopped)
-	return false
-}
-
-// choose returns the way on at a point with few ways.
-func (w *World) choose(at choice.Point, n uint64) uint64 {
-	if n < 2 || w.err != nil || w.sealed {
-		return 0
-	}
-	at.Index = w.few.points
-	w.few.points++
-	k := w.driver.Choose(w, at, n)
-	if k >= n {
-		w.fail(fmt.Errorf("sim: way %d of the %d at a point", k, n))
-		return 0
-	}
-	return k
 }
 
 // handleChosen handles one of the events of this instant. Faults, and what nodes do after them, come first.
@@ -144,20 +110,4 @@ func (w *World) machine(e *event) int32 {
 	default:
 		return i + 1 // a deferred arrival
 	}
-}
-
-// observe mixes in what the client's code learns. The code is deterministic, so what it does next
-// follows from all that it has observed.
-func (c *client) observe(a, b uint64) {
-	if c.world.few != nil {
-		c.observed.add(a)
-		c.observed.add(b)
-	}
-}
-
-// observeTurn mixes in that an activity of the client goes on, and what the clocks show.
-func (c *client) observeTurn(a *activity) {
-	c.observe(uint64(slices.Index(c.activities, a)), uint64(c.world.now))
-	c.observe(uint64(c.now(env.Wall)), uint64(c.mono()))
-	c.observe(uint64(c.now(env.Boottime)), 0)
 }

@@ -141,7 +141,7 @@ func (c *client) Random(p []byte) {
 // Reach reports a step of the client to the fault plan. If a fault pauses or kills the
 // client there, Reach returns when the client resumes, or never.
 func (w *World) Reach(client int, step env.Step, k int) {
-	c := w.clients[client-1]
+	c := w.client(client)
 	co := c.enter()
 	w.trace.words(uint64(step), uint64(client), uint64(k))
 	if err := w.scheduler.Step(time.Duration(w.now), client, step, k); err != nil {
@@ -171,7 +171,10 @@ func (c *client) resume() {
 	}
 	c.world.injector.Record(history.Event{Kind: history.Resume, Client: c.id})
 	c.paused = false
-	c.releaseDeferred()
+	c.deferred.active = false
+	if len(c.deferred.waiting) > 0 {
+		c.world.queue.push(c.world.now, deferredArrive, int32(c.id-1))
+	}
 	c.sendUnsent()
 	for _, a := range c.activities {
 		if a.wakeOnResume {
@@ -207,14 +210,6 @@ func (b *deferredDeliveries) deferIfActive(deliver func()) bool {
 		b.waiting = append(b.waiting, deliver)
 	}
 	return b.active
-}
-
-// releaseDeferred schedules the deferred deliveries when the client resumes.
-func (c *client) releaseDeferred() {
-	c.deferred.active = false
-	if len(c.deferred.waiting) > 0 {
-		c.world.queue.push(c.world.now, deferredArrive, int32(c.id-1))
-	}
 }
 
 // deliverDeferred makes the deferred deliveries. If the client has been paused again

@@ -12,7 +12,7 @@ func (w *World) Ground() history.Time { return w.time() }
 
 // ClientClock returns what a clock of the client shows.
 func (w *World) ClientClock(client int, which env.Clock) env.Instant {
-	return w.clients[client-1].now(which)
+	return w.client(client).now(which)
 }
 
 // NodeClock returns what the wall clock of the node shows.
@@ -37,7 +37,7 @@ func (k clockWorld) Change(m nemesis.Machine, which nemesis.ClockSet, how func(*
 		how(c)
 	}
 	if m.Client != 0 {
-		k.world.clients[m.Client-1].clocksChanged()
+		k.world.client(m.Client).clocksChanged()
 	} else {
 		k.world.clockChanged(k.world.node(m.Node))
 	}
@@ -53,7 +53,7 @@ func (k clockWorld) clocks(m nemesis.Machine, which nemesis.ClockSet) []*world.C
 		}
 		return world.Select(which, &n.wall, &n.mono)
 	}
-	clocks := &k.world.clients[m.Client-1].clocks
+	clocks := &k.world.client(m.Client).clocks
 	return world.Select(which, &clocks[env.Wall], &clocks[env.Monotonic], &clocks[env.Boottime])
 }
 
@@ -62,14 +62,14 @@ func (k clockWorld) Later(at int64, move func()) { k.world.moveLater(at, move) }
 
 // PauseClient implements [world.ClockWorld].
 func (k clockWorld) PauseClient(client int) {
-	c := k.world.clients[client-1]
+	c := k.world.client(client)
 	c.suspended = true
 	c.pause(nemesis.RepliesFirst)
 }
 
 // ResumeClient implements [world.ClockWorld].
 func (k clockWorld) ResumeClient(client int) {
-	c := k.world.clients[client-1]
+	c := k.world.client(client)
 	c.suspended = false
 	c.resume()
 }
@@ -93,5 +93,5 @@ func (w *World) Unwatch(client int, token string) {
 
 // expiryTime returns when the client's clock reaches until, or reached it.
 func (w *World) expiryTime(client int, clock env.Clock, until env.Instant) history.Time {
-	return history.Time(w.clients[client-1].clocks[clock].When(int64(until)))
+	return history.Time(w.client(client).clocks[clock].When(int64(until)))
 }

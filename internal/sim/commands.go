@@ -1,12 +1,89 @@
 package sim
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 )
+
+// execute executes the command of a message.
+func (w *World) execute(n *node, m *message) env.Answer {
+	command := &m.round.command
+	if n.failing != 0 && n.failing.meets(command.Op) {
+		return env.Failed
+	}
+	w.expireKeys()
+	held, exists := n.keys.get(m.round.key)
+	mine := exists && held.token == command.Token
+	switch command.Op {
+	case env.OpSet:
+		return w.set(n, m, exists)
+	case env.OpDelete:
+		return w.erase(n, m, mine)
+	case env.OpExtend:
+		return w.extend(n, m, held, mine)
+	case env.OpCount:
+		return w.count(m, held)
+	case env.OpRaise:
+		return w.raise(n, m, held)
+	case env.OpVouch:
+		n.attest(command, w.now)
+		return env.Yes
+	}
+	return w.executePlain(n, m, held, exists)
+}
+
+func (w *World) set(n *node, m *message, exists bool) env.Answer {
+	command := &m.round.command
+	if command.Vouched > 0 {
+		m.setDetail(replyDetail{number: n.runID(command.Vouched)})
+	}
+	if exists {
+		return env.No
+	}
+	w.create(n, m, n.expiry(w.now, command.TTL))
+	return env.Yes
+}
+
+// create creates a lock's key as requested by the message.
+func (w *World) create(n *node, m *message, expiry int64) {
+	command := &m.round.command
+	w.put(n, m.round.key, key{token: command.Token, expiry: expiry})
+	set := history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent), Fault: w.injector.Cause()}
+	if expiry == unending {
+		set.Detail = history.NoExpiry
+	}
+	w.Record(set)
+}
+
+func (w *World) erase(n *node, m *message, mine bool) env.Answer {
+	switch command := &m.round.command; {
+	case !mine:
+		return env.No
+	case n.failing == readOnly:
+		return env.Failed
+	default:
+		w.forget(n, m.round.key, history.Event{Token: command.Token, Reason: history.Deleted, Client: int(m.client)})
+		return env.Yes
+	}
+}
+
+func (w *World) extend(n *node, m *message, held key, mine bool) env.Answer {
+	command := &m.round.command
+	if !mine {
+		return env.No
+	}
+	if expiry := n.expiry(w.now, command.TTL); held.expiry < expiry {
+		if n.failing == readOnly {
+			return env.Failed
+		}
+		held.expiry = expiry
+		w.put(n, m.round.key, held)
+	}
+	w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client)})
+	return env.Yes
+}
 
 // executePlain executes commands that ignore the token of the key.
 func (w *World) executePlain(n *node, m *message, held key, exists bool) env.Answer {
@@ -48,19 +125,6 @@ func (w *World) expireIn(n *node, m *message, held key) {
 	if !held.counter {
 		w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: held.token, Client: int(m.client)})
 	}
-}
-
-// A counter is a key whose value is a number in digits, as in Redis. So it is
-// lost, and comes back, with the node's other keys. The history, which has keys of
-// locks, does not tell of it.
-
-// isLock reports whether the key exists and is not a counter.
-func (k key) isLock() bool { return k.token != "" && !k.counter }
-
-// count returns the value of a counter, or 0 if there is none.
-func (k key) count() uint64 {
-	n, _ := strconv.ParseUint(k.token, 10, 64) // put writes digits only
-	return n
 }
 
 func (w *World) count(m *message, held key) env.Answer {
@@ -105,10 +169,6 @@ func (w *World) increment(n *node, m *message, held key, exists bool) env.Answer
 	return env.Yes
 }
 
-func counter(n uint64, expiry int64) key {
-	return key{token: strconv.FormatUint(n, 10), expiry: expiry, counter: true}
-}
-
 // A SET can ask in which run of the server it was processed, and whether a client
 // has attested to that run. The answer travels as one number: twice the run, plus
 // one if the run is attested.
@@ -119,21 +179,6 @@ func (n *node) runID(watched time.Duration) uint64 {
 		number++
 	}
 	return number
-}
-
-// setRunID decodes that number into a reply.
-func setRunID(r *env.Reply, number uint64) {
-	r.Run, r.Vouched = runName(number/2), number%2 == 1
-}
-
-// runName returns a name in place of the run id that Redis draws at each start of a
-// server.
-func runName(run uint64) string { return "run " + strconv.FormatUint(run, 10) }
-
-// attestation records which run a client has watched, and when it said so.
-type attestation struct {
-	run uint64
-	at  int64 // ground time
 }
 
 // attest records that a client has watched the node's current run. Attestations of other

@@ -29,7 +29,7 @@ func (c *client) sendPipelined(r *round, node int) {
 	w := c.world
 	i := w.network.messages.put(message{round: r, sent: w.now, client: int32(c.id), node: int32(node)})
 	w.enqueue(i, w.network.link(c.id, node).sharedConnection())
-	w.sendRequest(i)
+	w.transmit(i)
 }
 
 // sharedConnection returns the connection that carries all requests over the link.
@@ -100,9 +100,9 @@ func (w *World) receiveRequest(i int32, c *connection) {
 
 // receiveReply does the same with a reply that has arrived at the client. A reset does not
 // wait for the messages that it has cut off.
-func (w *World) receiveReply(i int32) {
+func (w *World) receiveReply(i int32, c *connection) {
 	m := w.network.messages.at(i)
-	client, node, c := int(m.client), int(m.node), m.connection
+	client, node := int(m.client), int(m.node)
 	switch {
 	case m.reset:
 		w.closed(i)
@@ -123,7 +123,7 @@ func (w *World) receiveReply(i int32) {
 func (w *World) closed(i int32) {
 	m := w.network.messages.take(i)
 	c := m.connection
-	if l := w.network.link(int(m.client), int(m.node)); l.connection == c {
+	if l := w.network.linkOf(&m); l.connection == c {
 		l.connection = nil
 	}
 	for _, r := range c.awaiting {
@@ -230,7 +230,7 @@ func (p *pool) send(c *client, q *poolRequest) {
 // that is given up earlier is never sent.
 func (p *pool) await(c *client, q *poolRequest) {
 	q.co = c.world.current
-	for !p.has(q) && !q.finished(c) {
+	for !slices.Contains(p.busy, q) && !q.finished(c) {
 		if p.isNext(c.world, q) {
 			p.send(c, q)
 			p.wakeWaiting(c.world)
@@ -245,9 +245,6 @@ func (p *pool) await(c *client, q *poolRequest) {
 	p.wakeWaiting(c.world)
 	c.world.drained(c.id, q.node)
 }
-
-// has reports whether the request is on a connection.
-func (p *pool) has(q *poolRequest) bool { return slices.Contains(p.busy, q) }
 
 // finished reports whether the request has been answered or given up.
 func (q *poolRequest) finished(c *client) bool {
@@ -274,6 +271,10 @@ func (q *poolRequest) wake(w *World) {
 func without(list []*poolRequest, q *poolRequest) []*poolRequest {
 	return slices.DeleteFunc(list, func(other *poolRequest) bool { return other == q })
 }
+
+// untouched changes nothing about a link. It is for faults that affect only the node
+// behind the link.
+func untouched(int, int) {}
 
 // endLinkFault ends a fault of links: it applies mend to each of them. Messages that the
 // fault held up are still under way, and later requests that share a connection with them

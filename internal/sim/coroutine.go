@@ -123,3 +123,10 @@ func (t *task) Wait(ctx context.Context) error {
 		co.park(ctx, env.Never, awaitsTask)
 	}
 }
+
+// halt stops a coroutine in a run that has ended. It does not return.
+func (co *coroutine) halt() {
+	for {
+		co.park(context.Background(), env.Never, awaitsEnd)
+	}
+}

@@ -7,15 +7,16 @@
 // time. The package starts no goroutine, opens no socket and reads no clock of the
 // machine. It knows no lock.
 //
-// The event loop is in world.go, with its queue in queue.go, what it lets act in activity.go,
-// the coroutines of the clients' jobs in coroutine.go, and the limits that end a world which
-// makes no progress in limits.go.
-// What is random is drawn in random.go; choice.go lets a driver make these and other choices.
-// Clients (client.go) send rounds of requests (round.go) over the network (network.go), on
-// pipelined or pooled connections (connection.go) or in batches (batches.go). A node has
-// keys (node.go, keyspace.go, commands.go), a server that can fail (server.go), and a journal of what
-// it can lose (journal.go). The nodes can also replicate a store: store.go is its state
-// machine, ensemble.go its leader, storerequest.go its requests. register.go is the
-// guarded resource. Faults are in faults.go, those of the network in network_faults.go,
-// rollbacks in journal.go.
+// The event loop is World.Run in world.go, with its queue in queue.go, what it lets act in activity.go, the
+// coroutines of the clients' jobs in coroutine.go, and the limits that end a world which makes no progress in
+// limits.go. What is random is drawn in random.go; choice.go lets a driver make these and other choices, and
+// state.go hashes the state between two of them.
+//
+// A client (client.go) sends a round of requests (round.go). A request is a message (message.go) on a link
+// (links.go). The network (network.go) takes the message to a node and its reply back, in batches (batches.go), over shared
+// connections (connection.go), and through what faults do on its way (network_faults.go). A node (node.go) has
+// keys (keyspace.go), a server that can fail (server.go), which executes commands (commands.go), and a journal
+// (journal.go) by which faults take changes back (rollback.go). The nodes can also replicate a store: store.go
+// is its state machine, ensemble.go its leader, storerequest.go its requests, and backends.go the sessions that
+// are connections. register.go is the guarded resource. The handlers of all faults are in faults.go.
 package sim

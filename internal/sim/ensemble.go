@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -326,4 +327,30 @@ func (w *World) expireEntries() {
 	if w.store.machine.due() <= w.leaderClocks().mono {
 		w.change(&env.StoreRequest{}, nil)
 	}
+}
+
+// flushStore makes the changes that a leader has in memory safe, before it ends cleanly.
+func (w *World) flushStore(n *node) {
+	if s := w.store; s != nil && s.leader == n.id && s.setting.Durability == nemesis.Off {
+		s.replica.catchUp(math.MaxInt64)
+	}
+}
+
+// takeOver gives a new leader its state. If it is another node than the last leader, that
+// is the replica's state when the leader was lost: changes on their way are lost, and
+// their revisions are used again. The same holds for the last leader if it kept changes in memory and
+// has been restarted. The other nodes catch up with the new leader at once. It
+// returns the number of lost changes.
+func (s *ensemble) takeOver(n *node, now int64) (lost uint64) {
+	restarted := s.setting.Durability == nemesis.Off && n.run != s.lastRun
+	if s.replica != nil && (n.id != s.last || restarted) {
+		lost = s.machine.revision - s.replica.machine.revision
+		s.machine = s.replica.machine
+	}
+	s.machine.restartTimers(n.mono.At(now))
+	if s.replica != nil {
+		s.replica.machine, s.replica.log = s.machine.clone(), nil
+	}
+	s.leader = n.id
+	return lost
 }

@@ -1,10 +1,11 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
-	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -16,10 +17,34 @@ type (
 	injection[A nemesis.Action] = world.Injection[A]
 )
 
+// handle returns the handler of a kind of fault: begin starts it, and end, unless it is nil, heals it. In a
+// simulated world neither fails.
+func handle[A nemesis.Action](begin, end func(w *World, f injection[A]), features ...nemesis.Feature) handler[A] {
+	return handler[A]{
+		Features: features,
+		Begin: func(w *World, f injection[A]) error {
+			begin(w, f)
+			return nil
+		},
+		End: func(w *World, f injection[A]) error {
+			if end != nil {
+				end(w, f)
+			}
+			return nil
+		},
+	}
+}
+
+// prepared returns a handler that prepares the world before the run.
+func prepared[A nemesis.Action](h handler[A], prepare func(w *World, f injection[A])) handler[A] {
+	h.Prepare = prepare
+	return h
+}
+
 // faultHandlers lists the handler of every kind of fault. Package world handles clock
 // faults for all worlds.
 var faultHandlers = slices.Concat(
-	nodeFaults, rollbackFaults, keyFaults, messageFaults, connectionFaults, clientFaults,
+	nodeFaults, rollbackFaults, keyFaults, networkFaults, clientFaults,
 	world.ClockFaults(func(w *World) *world.Clocks { return w.clocks }, nemesis.NodeClockFeature),
 )
 
@@ -28,6 +53,148 @@ func Faults() []nemesis.Kind { return faultHandlers.Kinds() }
 
 // Features lists the features of those kinds that it supports.
 func Features() []nemesis.Feature { return faultHandlers.Features() }
+
+// comeUpAgain is the end of a fault that has taken a node's server down.
+func comeUpAgain[A nemesis.Action](w *World, f injection[A]) {
+	w.comeUp(w.node(f.Action.Effects(w.setting).Outage.Node))
+}
+
+var nodeFaults = handlers{
+	handle(func(w *World, f injection[*nemesis.Crash]) {
+		n := w.node(f.Action.Node)
+		w.crash(n, w.setting.Persistence.Keeps())
+		w.keepWritten(n)
+		w.restartAfter(n, f.Number, f.Action.RestartDelay)
+	}, comeUpAgain, nemesis.RestartDelayFeature),
+
+	handle(func(w *World, f injection[*nemesis.Shutdown]) {
+		n := w.node(f.Action.Node)
+		w.answer(n) // a server finishes what it has begun
+		w.flushStore(n)
+		w.crash(n, w.setting.Persistence.Keeps())
+		w.keepWritten(n)
+		n.journal.markDurable()
+		w.restartAfter(n, f.Number, f.Action.RestartDelay)
+	}, comeUpAgain, nemesis.RestartDelayFeature),
+
+	prepared(handle(func(w *World, f injection[*nemesis.PowerLoss]) {
+		n := w.node(f.Action.Node)
+		syncing := n.syncing
+		if f.Action.TornTail == nemesis.TornRefuse {
+			w.crash(n, "")
+		} else {
+			w.cutPower(n, w.setting.Persistence.KeepsWithoutPower(), f.ForGood)
+		}
+		w.keepSynced(n, syncing, f.Action.StuckSync)
+		w.restartAfter(n, f.Number, f.Action.RestartDelay)
+	}, comeUpAgain, nemesis.RestartDelayFeature, nemesis.StuckSyncFeature, nemesis.TornLoadFeature, nemesis.TornRefuseFeature),
+		func(w *World, f injection[*nemesis.PowerLoss]) {
+			switch s := &w.setting; {
+			case s.Persistence == nemesis.EverySecond:
+				j := w.keepJournal(w.node(f.Action.Node))
+				j.everySecond, j.maxStall = true, max(j.maxStall, int64(f.Action.StuckSync))
+			case s.Persistence == nemesis.Always && s.Sync != nil:
+				w.keepJournal(w.node(f.Action.Node))
+			}
+		}),
+
+	// The node's links count as down: no client can expect a round trip.
+	handle(func(w *World, f injection[*nemesis.NodePause]) {
+		n := w.node(f.Action.Node)
+		n.stopped, n.forGood = true, f.ForGood
+		w.leaderChanged()
+		w.disturbNodes(n.id)
+	}, func(w *World, f injection[*nemesis.NodePause]) {
+		n := w.node(f.Action.Node)
+		n.stopped = false
+		w.leaderChanged()
+		w.proceed(n)
+		w.mendNodes(n.id)
+	}),
+
+	// The links of nodes without a majority count as down: they do not reply to clients. A node notices
+	// at once that it is cut off.
+	handle(func(w *World, f injection[*nemesis.PeerPartition]) {
+		w.disturbNodes(f.Action.Minority(len(w.nodes))...)
+		w.cutPeers(f.Action.Nodes...)
+	}, func(w *World, f injection[*nemesis.PeerPartition]) {
+		w.cutPeers()
+		w.mendNodes(f.Action.Minority(len(w.nodes))...)
+	}),
+}
+
+var rollbackFaults = handlers{
+	// A master and its replica are one node with one wall clock. After a failover the
+	// new master has a replica too, which starts in sync.
+	prepared(handle(func(w *World, f injection[*nemesis.Failover]) {
+		n := w.node(f.Action.Node)
+		w.crash(n, "as its replica, with the keys that had come to it")
+		w.rollBack(n, w.replicated(n))
+	}, comeUpAgain), func(w *World, f injection[*nemesis.Failover]) { w.keepReplica(f.Action.Node) }),
+
+	// A split brain gives a node a second master until the fault ends. The history shows one
+	// node, which has the keys of both. Its links count as down, because clients that reach
+	// different masters see different keys. Other faults of the node affect the old master,
+	// except for clock faults, which affect both.
+	prepared(handle(func(w *World, f injection[*nemesis.SplitBrain]) {
+		w.disturbNodes(f.Action.Node)
+		w.promote(w.node(f.Action.Node), f.Action)
+	}, func(w *World, f injection[*nemesis.SplitBrain]) {
+		w.demote(w.node(f.Action.Node))
+		w.mendNodes(f.Action.Node)
+	}), func(w *World, f injection[*nemesis.SplitBrain]) { w.keepReplica(f.Action.Node) }),
+
+	prepared(handle(func(w *World, f injection[*nemesis.OldSnapshot]) {
+		n := w.node(f.Action.Node)
+		w.crash(n, fmt.Sprintf("with the keys of a snapshot %v old", f.Action.Age))
+		w.rollBack(n, n.journal.asOf(w.now-int64(f.Action.Age)))
+	}, comeUpAgain), func(w *World, f injection[*nemesis.OldSnapshot]) { w.keepSnapshots(f.Action.Node, f.Action.Age) }),
+
+	// A restore takes back the whole machine. The server does not notice, so its run id stays.
+	// Its scripts are those of now; a missing one costs a client a round trip.
+	prepared(handle(func(w *World, f injection[*nemesis.VMRestore]) {
+		n := w.node(f.Action.Node)
+		w.clocks.Begin(f.Number, f.Action.Effects(w.setting).Clock)
+		w.vanish(n, fmt.Sprintf("as its machine was %v before, in the same run", f.Action.Age))
+		w.makeUnreachable(n, f.ForGood)
+		n.recovery.state = snapshot{w.now - int64(f.Action.Age), n.journal.asOf(w.now - int64(f.Action.Age))}
+	}, func(w *World, f injection[*nemesis.VMRestore]) {
+		n := w.node(f.Action.Node)
+		w.clocks.End(f.Number, f.Action.Effects(w.setting).Clock)
+		w.restoreMachine(n, n.recovery.state)
+	}, nemesis.NodeClockFeature), func(w *World, f injection[*nemesis.VMRestore]) { w.keepSnapshots(f.Action.Node, f.Action.Age) }),
+}
+
+var keyFaults = handlers{
+	// A busy node evicts once it has finished its command.
+	handle(func(w *World, f injection[*nemesis.Evict]) {
+		if n := w.node(f.Action.Node); !n.down {
+			n.evicting = eviction{f.Action, f.Number}
+			if !n.busy() {
+				w.evict(n)
+			}
+		}
+	}, nil, nemesis.OneKeyFeature),
+
+	handle(func(w *World, f injection[*nemesis.ScriptFlush]) { w.node(f.Action.Node).forgetScripts() }, nil),
+
+	// The nodes' links count as down: no client can expect a good reply.
+	handle(func(w *World, f injection[*nemesis.NodeError]) {
+		w.answerWith(f.Action.Nodes, errorCauses[f.Action.Error])
+		w.disturbNodes(f.Action.Nodes...)
+	}, func(w *World, f injection[*nemesis.NodeError]) {
+		w.answerWith(f.Action.Nodes, 0)
+		w.mendNodes(f.Action.Nodes...)
+	}, nemesis.LoadingFeature),
+}
+
+var errorCauses = map[nemesis.ErrorName]cause{nemesis.Loading: loading, nemesis.OOM: oom, nemesis.ReadOnly: readOnly}
+
+func (w *World) answerWith(nodes []int, c cause) {
+	for _, id := range nemesis.Each(nodes, len(w.nodes)) {
+		w.node(id).failing = c
+	}
+}
 
 // disturb applies change to one direction, or both, of every selected link, on
 // behalf of a fault that begins.
@@ -40,240 +207,109 @@ func (w *World) mend(which nemesis.Links, way nemesis.Direction, restore func(*l
 	w.endLinkFault(which, func(client, node int) { w.network.link(client, node).each(way, restore) })
 }
 
-var nodeFaults = handlers{
-	handler[*nemesis.Crash]{
-		Features: []nemesis.Feature{nemesis.RestartDelayFeature},
-		Begin: func(w *World, f injection[*nemesis.Crash]) error {
-			n := w.node(f.Action.Node)
-			w.crash(n, w.setting.Persistence.Keeps())
-			w.keepWritten(n)
-			w.restartAfter(n, f.Number, f.Action.RestartDelay)
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Crash]) error {
-			w.comeUp(w.node(f.Action.Node))
-			return nil
-		},
-	},
-	handler[*nemesis.Shutdown]{
-		Features: []nemesis.Feature{nemesis.RestartDelayFeature},
-		Begin: func(w *World, f injection[*nemesis.Shutdown]) error {
-			n := w.node(f.Action.Node)
-			w.answer(n) // a server finishes what it has begun
-			w.flushStore(n)
-			w.crash(n, w.setting.Persistence.Keeps())
-			w.keepWritten(n)
-			n.journal.markDurable()
-			w.restartAfter(n, f.Number, f.Action.RestartDelay)
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Shutdown]) error {
-			w.comeUp(w.node(f.Action.Node))
-			return nil
-		},
-	},
-	handler[*nemesis.PowerLoss]{
-		Features: []nemesis.Feature{nemesis.RestartDelayFeature, nemesis.StuckSyncFeature, nemesis.TornLoadFeature, nemesis.TornRefuseFeature},
-		Prepare: func(w *World, f injection[*nemesis.PowerLoss]) {
-			switch s := &w.setting; {
-			case s.Persistence == nemesis.EverySecond:
-				j := w.keepJournal(w.node(f.Action.Node))
-				j.everySecond, j.maxStall = true, max(j.maxStall, int64(f.Action.StuckSync))
-			case s.Persistence == nemesis.Always && s.Sync != nil:
-				w.keepJournal(w.node(f.Action.Node))
-			}
-		},
-		Begin: func(w *World, f injection[*nemesis.PowerLoss]) error {
-			n := w.node(f.Action.Node)
-			syncing := n.syncing
-			if f.Action.TornTail == nemesis.TornRefuse {
-				w.crash(n, "")
-			} else {
-				w.cutPower(n, w.setting.Persistence.KeepsWithoutPower(), f.ForGood)
-			}
-			w.keepSynced(n, syncing, f.Action.StuckSync)
-			w.restartAfter(n, f.Number, f.Action.RestartDelay)
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.PowerLoss]) error {
-			w.comeUp(w.node(f.Action.Node))
-			return nil
-		},
-	},
-	// The node's links count as down: no client can expect a round trip.
-	handler[*nemesis.NodePause]{
-		Begin: func(w *World, f injection[*nemesis.NodePause]) error {
-			n := w.node(f.Action.Node)
-			n.stopped, n.forGood = true, f.ForGood
-			w.leaderChanged()
-			w.links.Disturb(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.NodePause]) error {
-			n := w.node(f.Action.Node)
-			n.stopped = false
-			w.leaderChanged()
-			w.proceed(n)
-			w.endLinkFault(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
-			return nil
-		},
-	},
-	// The links of nodes without a majority count as down: they do not reply to clients. A node notices
-	// at once that it is cut off.
-	handler[*nemesis.PeerPartition]{
-		Begin: func(w *World, f injection[*nemesis.PeerPartition]) error {
-			w.links.Disturb(nemesis.Links{Nodes: f.Action.Minority(len(w.nodes))}, untouched)
-			w.cutPeers(f.Action.Nodes...)
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.PeerPartition]) error {
-			w.cutPeers()
-			w.endLinkFault(nemesis.Links{Nodes: f.Action.Minority(len(w.nodes))}, untouched)
-			return nil
-		},
-	},
+// disturbNodes marks the links of nodes as affected by one more fault, and mendNodes by one fault less.
+func (w *World) disturbNodes(nodes ...int) {
+	w.links.Disturb(nemesis.Links{Nodes: nodes}, untouched)
 }
 
-// keepWritten applies what a node loses when its process dies. What the process has
-// written to a file survives in the kernel.
-func (w *World) keepWritten(n *node) {
-	if w.setting.Persistence == nemesis.Nothing {
-		w.forgetEvery(n, anyKey, history.Forgotten)
-		n.journal.markDurable()
-	}
-}
+func (w *World) mendNodes(nodes ...int) { w.endLinkFault(nemesis.Links{Nodes: nodes}, untouched) }
 
-// keepSynced applies what a node loses when its machine loses power: every change
-// that was not synced. syncing says that a sync was in progress; stuck is for how long
-// the disk had completed no sync. A record that the power loss tore was not synced, so
-// loading the records before it loses nothing more.
-func (w *World) keepSynced(n *node, syncing bool, stuck time.Duration) {
-	switch {
-	case w.setting.Persistence == nemesis.Nothing:
-		w.keepWritten(n)
-	case w.setting.Persistence == nemesis.EverySecond:
-		w.rollBack(n, w.synced(n, w.now-int64(stuck)))
-	case syncing: // the command that waits for the sync was not acknowledged
-		w.rollBack(n, n.journal.command)
-	}
-}
-
-// untouched changes nothing about a link. It is for faults that affect only the node
-// behind the link.
-func untouched(int, int) {}
-
-var keyFaults = handlers{
-	// A busy node evicts once it has finished its command.
-	handler[*nemesis.Evict]{
-		Features: []nemesis.Feature{nemesis.OneKeyFeature},
-		Begin: func(w *World, f injection[*nemesis.Evict]) error {
-			n := w.node(f.Action.Node)
-			if n.down {
-				return nil
-			}
-			n.evicting = eviction{f.Action, f.Number}
-			if !n.busy() {
-				w.evict(n)
-			}
-			return nil
-		},
-	},
-	handler[*nemesis.ScriptFlush]{
-		Begin: func(w *World, f injection[*nemesis.ScriptFlush]) error {
-			w.node(f.Action.Node).forgetScripts()
-			return nil
-		},
-	},
-	// The nodes' links count as down: no client can expect a good reply.
-	handler[*nemesis.NodeError]{
-		Features: []nemesis.Feature{nemesis.LoadingFeature},
-		Begin: func(w *World, f injection[*nemesis.NodeError]) error {
-			w.answerWith(f.Action.Nodes, errorCauses[f.Action.Error])
-			w.links.Disturb(nemesis.Links{Nodes: f.Action.Nodes}, untouched)
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.NodeError]) error {
-			w.answerWith(f.Action.Nodes, 0)
-			w.endLinkFault(nemesis.Links{Nodes: f.Action.Nodes}, untouched)
-			return nil
-		},
-	},
-}
-
-// eviction is the eviction that a fault has requested of a node.
-type eviction struct {
-	of    *nemesis.Evict // nil: nothing
-	fault int
-}
-
-// evict removes keys from a node if a fault has requested it.
-func (w *World) evict(n *node) {
-	e := n.evicting
-	if e.of == nil {
-		return
-	}
-	n.evicting = eviction{}
-	w.injector.OnBehalf(e.fault, func() {
-		w.forgetEvery(n, e.takes, history.Evicted)
-		if e.of.Policy == nemesis.AllKeys && e.of.Resource == "" {
-			n.attested, n.dirty = nil, true // attestations are keys without a TTL
+var networkFaults = handlers{
+	// One handler injects every kind that only affects messages between clients and
+	// nodes, by its rule.
+	handle(func(w *World, f injection[nemesis.Traffic]) {
+		r := f.Action.Rule(w.faultDraws(f.Action, f.Stream()))
+		over, way := f.Action.Over(w.setting)
+		for _, links := range over {
+			w.disturb(links, way, func(l *linkDirection) { l.rules = l.rules.With(r, f.Number, f.ForGood) })
 		}
-	})
+	}, func(w *World, f injection[nemesis.Traffic]) {
+		over, way := f.Action.Over(w.setting)
+		for _, links := range over {
+			w.mend(links, way, func(l *linkDirection) { w.lift(l, f.Number) })
+		}
+	}),
+
+	handle(func(w *World, f injection[*nemesis.Duplicate]) {
+		w.setCopier(f.Action, &copier{after: f.Action.After.Table(), random: w.source(choice.ForFaults, 0, f.Stream())})
+	}, func(w *World, f injection[*nemesis.Duplicate]) { w.setCopier(f.Action, nil) }),
+
+	handle(func(w *World, f injection[*nemesis.GuardLatency]) {
+		r := f.Action.Rule(w.faultDraws(f.Action, f.Stream()))
+		for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
+			l := &w.network.toGuard[client-1]
+			l.rules = l.rules.With(r, f.Number, f.ForGood)
+		}
+	}, func(w *World, f injection[*nemesis.GuardLatency]) {
+		for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
+			l := &w.network.toGuard[client-1]
+			l.rules = l.rules.Without(f.Number)
+		}
+	}),
+
+	handle(func(w *World, f injection[*nemesis.Bandwidth]) {
+		w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.bandwidth = &bandwidth{perSecond: f.Action.BytesPerSecond} })
+	}, func(w *World, f injection[*nemesis.Bandwidth]) { w.mend(f.Action.Links, f.Action.Way, w.liftLimit) }),
+
+	handle(func(w *World, f injection[*nemesis.Loss]) {
+		on := &loss{fault: f.Action, random: w.source(choice.ForFaults, 0, f.Stream())}
+		w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.loss = on })
+	}, func(w *World, f injection[*nemesis.Loss]) {
+		w.mend(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.loss = nil })
+	}),
+
+	handle(func(w *World, f injection[*nemesis.Reset]) {
+		on := resetAll
+		if f.Action.Once {
+			on = resetNext(f.Number)
+			w.strikes[f.Number] = world.NewStrikes(w.setting, f.Action.Links, f.Action.Way)
+		}
+		w.links.Disturb(f.Action.Links, func(client, node int) {
+			w.network.link(client, node).each(f.Action.Way, func(l *linkDirection) { l.resets = on })
+			if !f.Action.Once {
+				w.resetUnderWay(client, node, f.Action.Way)
+			}
+		})
+	}, func(w *World, f injection[*nemesis.Reset]) {
+		over := []nemesis.Links{f.Action.Links}
+		if f.Action.Once {
+			over = w.strikes[f.Number].Pending()
+		}
+		for _, links := range over {
+			w.mend(links, f.Action.Way, func(l *linkDirection) { l.resets = resetNone })
+		}
+	}),
 }
 
-// takes reports whether the eviction removes a key.
-func (e eviction) takes(resource string, k key) bool {
-	if e.of.Resource != "" && resource != e.of.Resource {
-		return false
-	}
-	return e.of.Policy == nemesis.AllKeys || k.volatile()
-}
-
-var errorCauses = map[nemesis.ErrorName]cause{nemesis.Loading: loading, nemesis.OOM: oom, nemesis.ReadOnly: readOnly}
-
-func (w *World) answerWith(nodes []int, c cause) {
-	for _, id := range nemesis.Each(nodes, len(w.nodes)) {
-		w.node(id).failing = c
+// setCopier sets the copier of a fault's links; nil ends the copying.
+func (w *World) setCopier(d *nemesis.Duplicate, how *copier) {
+	for _, client := range nemesis.Each(d.Clients, w.setting.Clients) {
+		for _, node := range nemesis.Each(d.Nodes, w.setting.Nodes) {
+			w.network.link(client, node).requests.copies = how
+		}
 	}
 }
 
 var clientFaults = handlers{
-	handler[*nemesis.Pause]{
-		Features: []nemesis.Feature{nemesis.TimersFirstFeature},
-		Begin: func(w *World, f injection[*nemesis.Pause]) error {
-			w.clients[f.Action.Client-1].pause(f.Action.First)
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Pause]) error {
-			w.clients[f.Action.Client-1].resume()
-			return nil
-		},
-	},
-	handler[*nemesis.Kill]{
-		Begin: func(w *World, f injection[*nemesis.Kill]) error {
-			w.clients[f.Action.Client-1].kill()
-			return nil
-		},
-	},
-	handler[*nemesis.Cancel]{
-		Prepare: func(w *World, f injection[*nemesis.Cancel]) { w.underWay.Expect(f.Action.Client) },
-		Begin: func(w *World, f injection[*nemesis.Cancel]) error {
-			client := w.clients[f.Action.Client-1]
-			if cancel := w.underWay.UnderWay(f.Action.Client); cancel != nil && !client.dead {
-				w.injector.Record(history.Event{Kind: history.Cancel, Client: f.Action.Client})
-				cancel()
-				client.wakeCancelled()
-			}
-			return nil
-		},
-	},
-	handler[*nemesis.Clone]{
-		Begin: func(w *World, f injection[*nemesis.Clone]) error {
-			clones := nemesis.Each(f.Action.Clients, w.setting.Clients)
-			for _, client := range clones[1:] {
-				w.clients[client-1].random.becomes(w.clients[clones[0]-1].random)
-			}
-			return nil
-		},
-	},
+	handle(func(w *World, f injection[*nemesis.Pause]) { w.client(f.Action.Client).pause(f.Action.First) },
+		func(w *World, f injection[*nemesis.Pause]) { w.client(f.Action.Client).resume() },
+		nemesis.TimersFirstFeature),
+
+	handle(func(w *World, f injection[*nemesis.Kill]) { w.client(f.Action.Client).kill() }, nil),
+
+	prepared(handle(func(w *World, f injection[*nemesis.Cancel]) {
+		client := w.client(f.Action.Client)
+		if cancel := w.underWay.UnderWay(client.id); cancel != nil && !client.dead {
+			w.injector.Record(history.Event{Kind: history.Cancel, Client: client.id})
+			cancel()
+			client.wakeCancelled()
+		}
+	}, nil), func(w *World, f injection[*nemesis.Cancel]) { w.underWay.Expect(f.Action.Client) }),
+
+	handle(func(w *World, f injection[*nemesis.Clone]) {
+		clones := nemesis.Each(f.Action.Clients, w.setting.Clients)
+		for _, client := range clones[1:] {
+			w.client(client).random.becomes(w.client(clones[0]).random)
+		}
+	}, nil),
 }

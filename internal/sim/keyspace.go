@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -88,4 +90,36 @@ func (s *keyspace) clone() keyspace {
 // sort sorts keys by their names.
 func (k *keyNames) sort(list []int32) {
 	slices.SortFunc(list, func(a, b int32) int { return strings.Compare(k.list[a], k.list[b]) })
+}
+
+// key is the value of a key: the token of a lock, or a counter.
+type key struct {
+	token   string // in a counter, its digits
+	expiry  int64  // the last millisecond of the node's wall clock in which it lives, or unending
+	counter bool   // it is one
+}
+
+// unending is the expiry of a key without a TTL.
+const unending int64 = math.MaxInt64
+
+// volatile reports whether the key has a TTL.
+func (k key) volatile() bool { return k.expiry != unending }
+
+func anyKey(string, key) bool { return true }
+
+// A counter is a key whose value is a number in digits, as in Redis. So it is
+// lost, and comes back, with the node's other keys. The history, which has keys of
+// locks, does not tell of it.
+
+// isLock reports whether the key exists and is not a counter.
+func (k key) isLock() bool { return k.token != "" && !k.counter }
+
+// count returns the value of a counter, or 0 if there is none.
+func (k key) count() uint64 {
+	n, _ := strconv.ParseUint(k.token, 10, 64) // put writes digits only
+	return n
+}
+
+func counter(n uint64, expiry int64) key {
+	return key{token: strconv.FormatUint(n, 10), expiry: expiry, counter: true}
 }

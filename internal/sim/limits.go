@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -68,57 +67,6 @@ func (w *World) noProgress(matter string) error {
 		doing = append(doing[:maxNamed], fmt.Sprintf("and %d more", more))
 	}
 	return fmt.Errorf("%w: %s: %s", errNoProgress, matter, strings.Join(doing, "; "))
-}
-
-// describe says what the activity does, as in "client 1, main: waits for a reply until
-// 1.5s".
-func (a *activity) describe() string {
-	who := fmt.Sprintf("client %d, %s: ", a.client.id, a.name)
-	switch {
-	case a.client.paused:
-		return who + "is paused"
-	case !a.waits || a.ready:
-		return who + "runs"
-	case a.until == env.Never:
-		return who + "waits for " + a.waitsFor.String()
-	}
-	return who + fmt.Sprintf("waits for %v until %v", a.waitsFor, time.Duration(a.until))
-}
-
-// waitReason is what an activity waits for.
-type waitReason uint8
-
-const (
-	awaitsStart waitReason = iota
-	awaitsTime
-	awaitsReply
-	awaitsConnection
-	awaitsRegister
-	awaitsTask
-	awaitsResumption
-	awaitsEnd
-)
-
-func (a waitReason) String() string {
-	switch a {
-	case awaitsStart:
-		return "its start"
-	case awaitsTime:
-		return "the time to pass"
-	case awaitsReply:
-		return "a reply"
-	case awaitsConnection:
-		return "a connection"
-	case awaitsRegister:
-		return "the guarded resource"
-	case awaitsTask:
-		return "a task"
-	case awaitsResumption:
-		return "the end of a pause"
-	case awaitsEnd:
-		return "the end of the run"
-	}
-	return fmt.Sprintf("awaited(%d)", uint8(a))
 }
 
 // A run is bounded by counts and not by time, so that a bound is exceeded at the same event on
@@ -239,13 +187,6 @@ func (c *client) count() {
 	}
 	if co := c.world.current; co != nil {
 		co.halt()
-	}
-}
-
-// halt stops a coroutine in a run that has ended. It does not return.
-func (co *coroutine) halt() {
-	for {
-		co.park(context.Background(), env.Never, awaitsEnd)
 	}
 }
 

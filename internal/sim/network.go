@@ -1,131 +1,8 @@
 package sim
 
 import (
-	"math/rand/v2"
-
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/internal/choice"
-	"github.com/lockstorm/lockstorm/internal/world"
-	"github.com/lockstorm/lockstorm/nemesis"
 )
-
-// network carries messages between clients and nodes, and to the guarded resource. By
-// default a client has a pool of connections with one request on each at a time, so
-// requests to a node arrive in any order. Only a reset loses messages: a partition holds
-// them back until it is healed, as TCP does.
-type network struct {
-	nodes       int
-	connections nemesis.Connections
-	random      *rand.PCG
-	links       []link          // by client, then by node
-	toGuard     []linkDirection // by client
-	fromGuard   linkDirection
-
-	messages arena[message] // under way
-}
-
-// link connects one client and one node.
-type link struct {
-	requests, replies linkDirection
-
-	connection *connection // the pipelined one; nil: none yet
-	pool       pool        // used if connections are limited
-	batches    *batches    // nil: no request was sent in a batch yet
-
-	draining []*round // held up by a fault that has ended; later requests wait for them
-}
-
-// message is a request, then its reply, or the news that its connection was reset.
-type message struct {
-	round        *round
-	storeRequest *storeRequest // replaces the round's command; nil: none
-	sent         int64         // ground time
-	connection   *connection   // nil: one of its own
-	client       int32
-	node         int32
-	answer       env.Answer // 0: this is a request
-	cause        cause      // of env.Failed or env.Lost
-	reset        bool       // its connection was reset
-	withScript   bool       // it contains the script itself, not its hash
-	copy         bool       // it duplicates a request, and the client does not know of it
-	resent       uint8      // retransmissions in this direction
-}
-
-// seen returns the message as the rules of faults see it.
-func (m *message) seen() nemesis.Message {
-	seen := nemesis.Message{Client: int(m.client), Node: int(m.node), Way: nemesis.Requests}
-	if m.answer != 0 {
-		seen.Way = nemesis.Replies
-	}
-	switch {
-	case m.storeRequest != nil:
-		seen.Key = m.storeRequest.request.Key
-	case m.round != nil:
-		seen.Key = m.round.command.Key
-	}
-	return seen
-}
-
-func newNetwork(s nemesis.Setting, seed uint64) network {
-	n := network{
-		nodes:       s.Nodes,
-		connections: s.Connections,
-		random:      nemesis.Stream(seed, "network"),
-		links:       make([]link, s.Clients*s.Nodes),
-		toGuard:     make([]linkDirection, s.Clients),
-	}
-	n.messages.reserve(smallWorld)
-	n.setLatencies(s)
-	return n
-}
-
-// setLatencies sets the latency of every link direction, and numbers the directions.
-func (n *network) setLatencies(s nemesis.Setting) {
-	last := uint64(0)
-	n.each(func(l *linkDirection) {
-		last++
-		l.point = choice.Point{Kind: choice.Latency, For: choice.ForLatencies, Stream: last}
-	})
-	usual := s.Latency.Table()
-	for i := range n.links {
-		l := &n.links[i]
-		l.each(nemesis.Both, func(l *linkDirection) {
-			l.latency, l.point.Client, l.point.Node = usual, i/n.nodes+1, i%n.nodes+1
-		})
-		l.requests.point.Way, l.replies.point.Way = nemesis.Requests, nemesis.Replies
-	}
-	for _, of := range s.Links {
-		own := of.Latency.Table()
-		for _, client := range nemesis.Each(of.Clients, s.Clients) {
-			for _, node := range nemesis.Each(of.Nodes, s.Nodes) {
-				n.link(client, node).each(of.Way, func(l *linkDirection) { l.latency = own })
-			}
-		}
-	}
-	guard := usual
-	if s.GuardLatency != nil {
-		guard = s.GuardLatency.Table()
-	}
-	n.fromGuard.latency = guard
-	for i := range n.toGuard {
-		n.toGuard[i].latency = guard
-	}
-}
-
-// each calls do with every direction of every link.
-func (n *network) each(do func(*linkDirection)) {
-	for i := range n.links {
-		n.links[i].each(nemesis.Both, do)
-	}
-	for i := range n.toGuard {
-		do(&n.toGuard[i])
-	}
-	do(&n.fromGuard)
-}
-
-func (n *network) link(client, node int) *link {
-	return &n.links[(client-1)*n.nodes+node-1]
-}
 
 // Len implements [env.Nodes].
 func (c *client) Len() int { return c.world.network.nodes }
@@ -159,50 +36,54 @@ func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) e
 // request goes to the store.
 func (c *client) sendAlone(r *round, node int, q *storeRequest) {
 	w := c.world
-	w.sendRequest(w.network.messages.put(message{round: r, storeRequest: q, sent: w.now, client: int32(c.id), node: int32(node)}))
+	w.transmit(w.network.messages.put(message{round: r, storeRequest: q, sent: w.now, client: int32(c.id), node: int32(node)}))
 }
 
-func (w *World) sendRequest(i int32) {
-	m := w.network.messages.at(i)
-	w.transmit(i, &w.network.link(int(m.client), int(m.node)).requests, requestArrives)
-}
-
-// transmit sends a message in a direction. arrival is the event at the other end.
-func (w *World) transmit(i int32, l *linkDirection, arrival class) {
-	if l.bandwidth != nil {
-		w.queueUp(i, l, arrival)
-		return
+// transmit sends a message in its direction.
+func (w *World) transmit(i int32) {
+	if l := w.network.direction(w.network.messages.at(i)); l.bandwidth != nil {
+		w.queueUp(i, l)
+	} else {
+		w.leave(i, l)
 	}
-	w.leave(i, l, arrival)
 }
 
 // leave sends a message that need not wait for bandwidth.
-func (w *World) leave(i int32, l *linkDirection, arrival class) {
-	if l.loss != nil && w.loses(i, l, arrival) {
+func (w *World) leave(i int32, l *linkDirection) {
+	if l.loss != nil && w.loses(i, l) {
 		return
+	}
+	m, arrival := w.network.messages.at(i), requestArrives
+	if m.answer != 0 {
+		arrival = replyArrives
 	}
 	takes := w.takes(l)
 	if len(l.rules) > 0 {
-		takes += int64(l.rules.Delay(w.network.messages.at(i).seen()))
+		takes += int64(l.rules.Delay(m.seen()))
 	}
 	w.queue.push(w.now+takes, arrival, i)
 }
 
-func (w *World) requestArrives(i int32) {
+// arrives handles a message at the end of its link. On a shared connection it waits for those before it.
+func (w *World) arrives(i int32) {
 	m := w.network.messages.at(i)
 	if m.copy { // it comes from a proxy beside the node
 		w.atNode(i)
 		return
 	}
-	l := w.network.link(int(m.client), int(m.node))
-	if len(l.requests.rules) > 0 && w.holds(&l.requests, i) {
+	if l := w.network.direction(m); len(l.rules) > 0 && w.holds(l, i) {
 		return
 	}
-	if m.connection != nil {
-		w.receiveRequest(i, m.connection)
-		return
+	switch c := m.connection; {
+	case c != nil && m.answer == 0:
+		w.receiveRequest(i, c)
+	case c != nil:
+		w.receiveReply(i, c)
+	case m.answer == 0:
+		w.deliverToNode(i)
+	default:
+		w.answered(i)
 	}
-	w.deliverToNode(i)
 }
 
 // atNode handles request i at the node.
@@ -215,8 +96,8 @@ func (w *World) atNode(i int32) {
 		w.network.messages.take(i)
 	case m.reset:
 		w.resetConnection(i)
-	case w.network.link(int(m.client), int(m.node)).requests.resets != resetNone:
-		w.resetBy(&w.network.link(int(m.client), int(m.node)).requests, i)
+	case w.network.linkOf(m).requests.resets != resetNone:
+		w.resetBy(&w.network.linkOf(m).requests, i)
 	default:
 		w.serve(w.reached(m), i)
 	}
@@ -231,36 +112,18 @@ func (w *World) reply(i int32) {
 		return
 	}
 	m.resent = 0
-	l := w.network.link(int(m.client), int(m.node))
+	replies := &w.network.linkOf(m).replies
 	switch c := m.connection; {
 	case c != nil && c.broken:
 		w.network.messages.take(i)
 		return
-	case !m.reset && l.replies.resets != resetNone:
-		w.resetBy(&l.replies, i)
+	case !m.reset && replies.resets != resetNone:
+		w.resetBy(replies, i)
 		return
 	case c != nil:
 		c.replies.push(i)
 	}
-	w.transmit(i, &l.replies, replyArrives)
-}
-
-func (w *World) sendReply(i int32) {
-	m := w.network.messages.at(i)
-	w.transmit(i, &w.network.link(int(m.client), int(m.node)).replies, replyArrives)
-}
-
-func (w *World) replyArrives(i int32) {
-	m := w.network.messages.at(i)
-	l := w.network.link(int(m.client), int(m.node))
-	if len(l.replies.rules) > 0 && w.holds(&l.replies, i) {
-		return
-	}
-	if m.connection != nil {
-		w.receiveReply(i)
-		return
-	}
-	w.answered(i)
+	w.transmit(i)
 }
 
 // answered hands a reply, or the news of a reset, to the client. If the reply says that a
@@ -281,28 +144,6 @@ func (w *World) answered(i int32) {
 func (n *network) arrived(node int, r *round, answer env.Answer, why cause) {
 	if b := n.link(r.client.id, node).batches; b != nil {
 		b.arrived(r, answer, why)
-	}
-}
-
-// linkDirection is one direction of a link, or of the path to the guarded resource.
-type linkDirection struct {
-	latency   *nemesis.Table
-	rules     world.Rules  // of faults, applied to each message
-	point     choice.Point // of its last latency
-	held      []int32      // messages that a rule holds back, just before they arrive
-	loss      *loss        // nil: none
-	bandwidth *bandwidth   // nil: unlimited
-	resets    resets       // whether a message in this direction resets its connection
-	copies    *copier      // duplicates arriving requests; nil: none
-}
-
-// each calls do with the link directions that way selects.
-func (l *link) each(way nemesis.Direction, do func(*linkDirection)) {
-	if way.Includes(nemesis.Requests) {
-		do(&l.requests)
-	}
-	if way.Includes(nemesis.Replies) {
-		do(&l.replies)
 	}
 }
 
@@ -329,12 +170,17 @@ func (w *World) lift(l *linkDirection, fault int) {
 	held := l.held
 	l.held = held[:0] // reused: it grows no faster than the loop reads it
 	for _, i := range held {
-		switch {
-		case w.holds(l, i):
-		case w.network.messages.at(i).answer == 0:
-			w.sendRequest(i)
-		default:
-			w.sendReply(i)
+		if !w.holds(l, i) {
+			w.transmit(i)
 		}
 	}
+}
+
+// reached returns the master that a message has arrived at.
+func (w *World) reached(m *message) *node {
+	n := &w.nodes[m.node-1]
+	if n.peer != nil && m.storeRequest == nil && !n.split.Old(int(m.client)) {
+		return n.peer
+	}
+	return n
 }

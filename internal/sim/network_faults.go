@@ -1,125 +1,26 @@
 package sim
 
 import (
-	"math/bits"
-	"time"
-
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
-
-var messageFaults = handlers{
-	// One handler injects every kind that only affects messages between clients and
-	// nodes, by its rule.
-	handler[nemesis.Traffic]{
-		Begin: func(w *World, f injection[nemesis.Traffic]) error {
-			r := f.Action.Rule(w.faultDraws(f.Action, f.Stream()))
-			over, way := f.Action.Over(w.setting)
-			for _, links := range over {
-				w.disturb(links, way, func(l *linkDirection) { l.rules = l.rules.With(r, f.Number, f.ForGood) })
-			}
-			return nil
-		},
-		End: func(w *World, f injection[nemesis.Traffic]) error {
-			over, way := f.Action.Over(w.setting)
-			for _, links := range over {
-				w.mend(links, way, func(l *linkDirection) { w.lift(l, f.Number) })
-			}
-			return nil
-		},
-	},
-	handler[*nemesis.Duplicate]{
-		Begin: func(w *World, f injection[*nemesis.Duplicate]) error {
-			on := &copier{after: f.Action.After.Table(), random: w.source(choice.ForFaults, 0, f.Stream())}
-			w.setCopier(f.Action, on)
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Duplicate]) error {
-			w.setCopier(f.Action, nil)
-			return nil
-		},
-	},
-	handler[*nemesis.GuardLatency]{
-		Begin: func(w *World, f injection[*nemesis.GuardLatency]) error {
-			r := f.Action.Rule(w.faultDraws(f.Action, f.Stream()))
-			for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
-				l := &w.network.toGuard[client-1]
-				l.rules = l.rules.With(r, f.Number, f.ForGood)
-			}
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.GuardLatency]) error {
-			for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
-				l := &w.network.toGuard[client-1]
-				l.rules = l.rules.Without(f.Number)
-			}
-			return nil
-		},
-	},
-	handler[*nemesis.Bandwidth]{
-		Begin: func(w *World, f injection[*nemesis.Bandwidth]) error {
-			w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.bandwidth = &bandwidth{perSecond: f.Action.BytesPerSecond} })
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Bandwidth]) error {
-			w.mend(f.Action.Links, f.Action.Way, w.liftLimit)
-			return nil
-		},
-	},
-}
-
-// copier duplicates the requests that arrive over a link direction.
-type copier struct {
-	after  *nemesis.Table
-	random *source // the fault's own
-}
-
-// setCopier sets the copier of a fault's links; nil ends the copying.
-func (w *World) setCopier(d *nemesis.Duplicate, how *copier) {
-	for _, client := range nemesis.Each(d.Clients, w.setting.Clients) {
-		for _, node := range nemesis.Each(d.Nodes, w.setting.Nodes) {
-			w.network.link(client, node).requests.copies = how
-		}
-	}
-}
 
 // deliverToNode delivers request i to its node. A proxy in front of the node may send a
 // copy too.
 func (w *World) deliverToNode(i int32) {
 	m := w.network.messages.at(i)
-	if how := w.network.link(int(m.client), int(m.node)).requests.copies; how != nil && !m.reset {
+	if how := w.network.linkOf(m).requests.copies; how != nil && !m.reset {
 		second := w.network.messages.put(message{round: m.round, sent: m.sent, client: m.client, node: m.node, withScript: m.withScript, copy: true})
 		w.queue.push(w.now+how.random.draw(how.after), requestArrives, second)
 	}
 	w.atNode(i)
 }
 
-// bandwidth limits one link direction. Its messages leave one after another.
-type bandwidth struct {
-	perSecond int64       // bytes
-	waiting   []throttled // the first is leaving
-}
-
-// throttled is a message that waits to leave, and the event of its arrival.
-type throttled struct {
-	message int32
-	arrival class
-}
-
-// takes returns how long a message of so many bytes takes to leave, rounded up.
-func (b *bandwidth) takes(bytes int64) int64 {
-	high, low := bits.Mul64(uint64(bytes), uint64(time.Second))
-	low, carry := bits.Add64(low, uint64(b.perSecond)-1, 0)
-	takes, _ := bits.Div64(high+carry, low, uint64(b.perSecond))
-	return int64(takes)
-}
-
 // queueUp appends a message to those that wait to leave in a direction.
-func (w *World) queueUp(i int32, l *linkDirection, arrival class) {
+func (w *World) queueUp(i int32, l *linkDirection) {
 	b := l.bandwidth
-	b.waiting = append(b.waiting, throttled{i, arrival})
+	b.waiting = append(b.waiting, i)
 	if len(b.waiting) == 1 {
 		w.scheduleLeave(l, b)
 	}
@@ -128,14 +29,14 @@ func (w *World) queueUp(i int32, l *linkDirection, arrival class) {
 // scheduleLeave schedules when the first waiting message leaves, unless the limit is
 // lifted before.
 func (w *World) scheduleLeave(l *linkDirection, b *bandwidth) {
-	takes := b.takes(size(w.network.messages.at(b.waiting[0].message)))
+	takes := b.takes(size(w.network.messages.at(b.waiting[0])))
 	w.later(w.now+takes, func() {
 		if l.bandwidth != b {
 			return
 		}
 		first := b.waiting[0]
 		b.waiting = b.waiting[1:]
-		w.leave(first.message, l, first.arrival)
+		w.leave(first, l)
 		if len(b.waiting) > 0 {
 			w.scheduleLeave(l, b)
 		}
@@ -146,64 +47,10 @@ func (w *World) scheduleLeave(l *linkDirection, b *bandwidth) {
 func (w *World) liftLimit(l *linkDirection) {
 	line := l.bandwidth.waiting
 	l.bandwidth = nil
-	for _, q := range line {
-		w.leave(q.message, l, q.arrival)
+	for _, i := range line {
+		w.leave(i, l)
 	}
 }
-
-var connectionFaults = handlers{
-	handler[*nemesis.Loss]{
-		Begin: func(w *World, f injection[*nemesis.Loss]) error {
-			on := &loss{fault: f.Action, random: w.source(choice.ForFaults, 0, f.Stream())}
-			w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.loss = on })
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Loss]) error {
-			w.mend(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.loss = nil })
-			return nil
-		},
-	},
-	handler[*nemesis.Reset]{
-		Begin: func(w *World, f injection[*nemesis.Reset]) error {
-			on := resetAll
-			if f.Action.Once {
-				on = resetNext(f.Number)
-				w.strikes[f.Number] = world.NewStrikes(w.setting, f.Action.Links, f.Action.Way)
-			}
-			w.links.Disturb(f.Action.Links, func(client, node int) {
-				w.network.link(client, node).each(f.Action.Way, func(l *linkDirection) { l.resets = on })
-				if !f.Action.Once {
-					w.resetUnderWay(client, node, f.Action.Way)
-				}
-			})
-			return nil
-		},
-		End: func(w *World, f injection[*nemesis.Reset]) error {
-			over := []nemesis.Links{f.Action.Links}
-			if f.Action.Once {
-				over = w.strikes[f.Number].Pending()
-			}
-			for _, links := range over {
-				w.mend(links, f.Action.Way, stopResets)
-			}
-			return nil
-		},
-	},
-}
-
-// resets says which messages in a link direction reset their connection: those of [resetNone],
-// [resetAll], or [resetNext].
-type resets int32
-
-const (
-	resetNone resets = 0
-	resetAll  resets = -1
-)
-
-// resetNext is the next one only, by the fault of that number.
-func resetNext(fault int) resets { return resets(fault) }
-
-func stopResets(l *linkDirection) { l.resets = resetNone }
 
 // resetBy resets the connection of a message that is at the node, because its direction is reset.
 func (w *World) resetBy(l *linkDirection, i int32) {
@@ -229,47 +76,31 @@ func (w *World) struck(fault, client, node int) {
 	}
 }
 
-// loss loses transmissions over a link direction.
-type loss struct {
-	fault  *nemesis.Loss
-	random *source // the fault's own
-}
-
-// hits draws whether a transmission is lost.
-func (l *loss) hits() bool {
-	if l.fault.Percent == 100 {
-		_ = l.random.fixed()
-		return true
-	}
-	draw, _ := bits.Mul64(l.random.Uint64(), 100)
-	return int(draw) < l.fault.Percent
-}
-
 // loses draws whether message i is lost. A lost message is sent again after the
 // retransmission timeout, over the link as it is then. After too many losses its
 // connection is reset.
-func (w *World) loses(i int32, l *linkDirection, arrival class) bool {
+func (w *World) loses(i int32, l *linkDirection) bool {
 	m := w.network.messages.at(i)
 	if m.reset || !l.loss.hits() {
 		return false
 	}
 	timeout := w.now + int64(l.loss.fault.Timeout(int(m.resent)))
 	if m.resent == nemesis.Retransmissions {
-		w.later(timeout, func() { w.failTransmission(i, arrival) })
+		w.later(timeout, func() { w.failTransmission(i) })
 		return true
 	}
 	m.resent++
-	w.later(timeout, func() { w.transmit(i, l, arrival) })
+	w.later(timeout, func() { w.transmit(i) })
 	return true
 }
 
 // failTransmission resets the connection of a message that could not be sent. The client
 // learns at once that its own request was not sent.
-func (w *World) failTransmission(i int32, arrival class) {
+func (w *World) failTransmission(i int32) {
 	m := w.network.messages.at(i)
 	c := m.connection
 	switch {
-	case arrival == replyArrives:
+	case m.answer != 0:
 		w.resetConnection(i)
 	case c != nil:
 		w.sever(c)
@@ -295,7 +126,7 @@ func (w *World) resetConnection(i int32) {
 	if m.connection != nil {
 		w.sever(m.connection)
 	}
-	w.sendReply(i)
+	w.transmit(i)
 }
 
 // resetUnderWay resets the connections between a client and a node that carry

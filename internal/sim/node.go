@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -29,16 +31,6 @@ type node struct {
 	server
 }
 
-// key is the value of a key: the token of a lock, or a counter.
-type key struct {
-	token   string // in a counter, its digits
-	expiry  int64  // the last millisecond of the node's wall clock in which it lives, or unending
-	counter bool   // it is one
-}
-
-// unending is the expiry of a key without a TTL.
-const unending int64 = math.MaxInt64
-
 func (w *World) newNode(id int) node {
 	return node{
 		id: id, run: 1, wall: world.ClockShowing(epoch), keys: keyspace{names: &w.keyNames},
@@ -48,84 +40,6 @@ func (w *World) newNode(id int) node {
 
 // millis reads the node's clock as Redis does, in whole milliseconds.
 func (n *node) millis(now int64) int64 { return n.wall.At(now) / int64(time.Millisecond) }
-
-// execute executes the command of a message.
-func (w *World) execute(n *node, m *message) env.Answer {
-	command := &m.round.command
-	if n.failing != 0 && n.failing.meets(command.Op) {
-		return env.Failed
-	}
-	w.expireKeys()
-	held, exists := n.keys.get(m.round.key)
-	mine := exists && held.token == command.Token
-	switch command.Op {
-	case env.OpSet:
-		return w.set(n, m, exists)
-	case env.OpDelete:
-		return w.erase(n, m, mine)
-	case env.OpExtend:
-		return w.extend(n, m, held, mine)
-	case env.OpCount:
-		return w.count(m, held)
-	case env.OpRaise:
-		return w.raise(n, m, held)
-	case env.OpVouch:
-		n.attest(command, w.now)
-		return env.Yes
-	}
-	return w.executePlain(n, m, held, exists)
-}
-
-func (w *World) set(n *node, m *message, exists bool) env.Answer {
-	command := &m.round.command
-	if command.Vouched > 0 {
-		m.setDetail(replyDetail{number: n.runID(command.Vouched)})
-	}
-	if exists {
-		return env.No
-	}
-	w.create(n, m, n.expiry(w.now, command.TTL))
-	return env.Yes
-}
-
-// create creates a lock's key as requested by the message.
-func (w *World) create(n *node, m *message, expiry int64) {
-	command := &m.round.command
-	w.put(n, m.round.key, key{token: command.Token, expiry: expiry})
-	set := history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent), Fault: w.injector.Cause()}
-	if expiry == unending {
-		set.Detail = history.NoExpiry
-	}
-	w.Record(set)
-}
-
-func (w *World) erase(n *node, m *message, mine bool) env.Answer {
-	switch command := &m.round.command; {
-	case !mine:
-		return env.No
-	case n.failing == readOnly:
-		return env.Failed
-	default:
-		w.forget(n, m.round.key, history.Event{Token: command.Token, Reason: history.Deleted, Client: int(m.client)})
-		return env.Yes
-	}
-}
-
-func (w *World) extend(n *node, m *message, held key, mine bool) env.Answer {
-	command := &m.round.command
-	if !mine {
-		return env.No
-	}
-	if expiry := n.expiry(w.now, command.TTL); held.expiry < expiry {
-		if n.failing == readOnly {
-			return env.Failed
-		}
-		held.expiry = expiry
-		w.put(n, m.round.key, held)
-	}
-	w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client)})
-	return env.Yes
-}
 
 // expiry returns the last millisecond in which a key with this TTL that is set now exists.
 func (n *node) expiry(now int64, ttl time.Duration) int64 {
@@ -162,11 +76,6 @@ func (w *World) forget(n *node, number int32, gone history.Event) {
 		w.showPeer(n, number, gone.Token)
 	}
 }
-
-// volatile reports whether the key has a TTL.
-func (k key) volatile() bool { return k.expiry != unending }
-
-func anyKey(string, key) bool { return true }
 
 // forgetEvery deletes every selected key, in the order of their names.
 func (w *World) forgetEvery(n *node, sort func(resource string, k key) bool, reason string) {
@@ -254,9 +163,101 @@ func (w *World) expire(e expiry) {
 	}
 }
 
-// catchUp records the expiries of keys and leases that are due, in the order of their
-// times.
-func (w *World) catchUp() {
-	w.expireKeys()
-	w.leaseExpiries.Flush(w.time())
+// attestation records which run a client has watched, and when it said so.
+type attestation struct {
+	run uint64
+	at  int64 // ground time
+}
+
+// keeps reports whether a master has a key with that token.
+func (n *node) keeps(number int32, token string) bool {
+	k, exists := n.keys.get(number)
+	return exists && k.token == token
+}
+
+// showKept records that a node has a key which no client has set there.
+func (w *World) showKept(n *node, number int32, token string) {
+	if k, _ := n.keys.get(number); !k.counter {
+		w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: w.keyNames.list[number], Token: token})
+	}
+}
+
+// showPeer records that a key which one of two masters has lost is still on the other.
+func (w *World) showPeer(n *node, number int32, token string) {
+	if n.peer != nil && n.peer.keeps(number, token) {
+		w.showKept(n.peer, number, token)
+	}
+}
+
+// journalChange records a key that is about to change.
+func (w *World) journalChange(n *node, number int32) {
+	j := n.journal
+	before, existed := n.keys.get(number)
+	c := change{at: w.now, key: number, before: before, existed: existed}
+	if j.lag != nil {
+		j.arrived = max(j.arrived, w.now+int64(j.lag.Draw(j.random.fixed())))
+		c.arrives = j.arrived
+	}
+	j.changes = append(j.changes, c)
+}
+
+// server is the process between the network and a node's keys. It has one thread, and can
+// be down, be stopped, wait for its disk, or answer with errors.
+type server struct {
+	down      bool
+	unpowered bool // it is down because its machine has no power, so connections are not refused
+	stopped   bool
+	forGood   bool  // it will stay dark, or stopped
+	failing   cause // what it answers with in place of doing its work; 0: nothing
+
+	syncing   bool           // it waits for its disk
+	answering int32          // the message that it has executed and not answered, or nothing
+	evicting  eviction       // that waits for its thread
+	waiting   []int32        // messages in its socket, in their order
+	fsync     *nemesis.Table // how long it waits for its disk; nil: not at all
+	random    *source        // of those waits
+
+	scriptMissing [env.Ops]bool // by operation: its script has to be loaded first
+	stops         int
+	recovery      recovery // while it is down
+}
+
+const noMessage int32 = -1
+
+func (w *World) newServer(node int) server {
+	v := server{answering: noMessage}
+	if s := &w.setting; s.Sync != nil && s.Persistence == nemesis.Always {
+		v.fsync, v.random = s.Sync.Table(), w.source(choice.ForSyncWaits, 0, fmt.Sprintf("syncs of node %d", node))
+	}
+	return v
+}
+
+// recovery says how a server that is down starts again.
+type recovery struct {
+	left    string // which keys it still has, for the report
+	fault   int    // number of the fault that the machine ends itself; 0: the plan ends it
+	at      int64  // restart time on the node's wall clock, if the machine restarts it
+	checkAt int64  // ground time of the next check of that clock
+
+	state snapshot // to which a vm-restore restores the machine
+}
+
+// snapshot is the state of a node at a ground time, and its position in the journal.
+type snapshot struct {
+	at       int64
+	position int
+}
+
+// eviction is the eviction that a fault has requested of a node.
+type eviction struct {
+	of    *nemesis.Evict // nil: nothing
+	fault int
+}
+
+// takes reports whether the eviction removes a key.
+func (e eviction) takes(resource string, k key) bool {
+	if e.of.Resource != "" && resource != e.of.Resource {
+		return false
+	}
+	return e.of.Policy == nemesis.AllKeys || k.volatile()
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -82,7 +83,7 @@ func (w *World) takes(l *linkDirection) int64 {
 	if w.driver == nil {
 		return int64(l.latency.Draw(w.network.random.Uint64()))
 	}
-	at := &l.point
+	at := l.point
 	if w.few == nil {
 		return int64(l.latency.Draw(w.number(at, w.network.random.Uint64())))
 	}
@@ -125,4 +126,19 @@ func (w *World) position(why choice.Purpose, n *node, own int, positions []int) 
 		return positions[k-1]
 	}
 	return own
+}
+
+// choose returns the way on at a point with few ways.
+func (w *World) choose(at choice.Point, n uint64) uint64 {
+	if n < 2 || w.err != nil || w.sealed {
+		return 0
+	}
+	at.Index = w.few.points
+	w.few.points++
+	k := w.driver.Choose(w, at, n)
+	if k >= n {
+		w.fail(fmt.Errorf("sim: way %d of the %d at a point", k, n))
+		return 0
+	}
+	return k
 }

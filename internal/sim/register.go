@@ -108,3 +108,13 @@ func (c *client) Fence(ctx context.Context, resource string) (uint64, error) {
 	answer, err := c.do(ctx, call{kind: drawCall, access: env.Access{Resource: resource}})
 	return answer.fence, err
 }
+
+func (c *call) digest() (d digest) {
+	d.add(uint64(c.client.id)<<32 | uint64(c.kind)<<8 | flags(c.accepted, c.returned, c.abandoned))
+	d.add(text(c.access.Resource))
+	d.add(text(c.access.Token))
+	d.add(c.access.Fence)
+	d.add(uint64(c.value))
+	d.add(c.fence)
+	return d
+}

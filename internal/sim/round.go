@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -21,28 +22,6 @@ type round struct {
 	to      env.Receiver        // of the replies; nil: they are taken with Next
 	details map[int]replyDetail // by node, where the command asks for more than an answer
 }
-
-// replyDetail is what a reply contains besides its answer.
-type replyDetail struct {
-	number uint64 // a counter, or a run id
-	token  string
-}
-
-// setDetail stores the detail of a reply. The round keeps it while the reply is on its
-// way, whether or not it arrives, because a node answers a request once. The detail of a
-// reply to a copy is dropped.
-func (m *message) setDetail(more replyDetail) {
-	if m.copy {
-		return
-	}
-	if m.round.details == nil {
-		m.round.details = map[int]replyDetail{}
-	}
-	m.round.details[int(m.node)] = more
-}
-
-// detail returns the detail of the reply.
-func (m *message) detail() replyDetail { return m.round.details[int(m.node)] }
 
 // reply is an env.Reply in three bytes: rounds are most of what the simulator allocates.
 type reply struct {
@@ -163,3 +142,12 @@ func (r *round) handOver() (over bool) {
 	}
 	return false
 }
+
+// setRunID decodes that number into a reply.
+func setRunID(r *env.Reply, number uint64) {
+	r.Run, r.Vouched = runName(number/2), number%2 == 1
+}
+
+// runName returns a name in place of the run id that Redis draws at each start of a
+// server.
+func runName(run uint64) string { return "run " + strconv.FormatUint(run, 10) }

@@ -1,94 +1,14 @@
 package sim
 
 import (
-	"errors"
-	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
-
-// server is the process between the network and a node's keys. It has one thread, and can
-// be down, be stopped, wait for its disk, or answer with errors.
-type server struct {
-	down      bool
-	unpowered bool // it is down because its machine has no power, so connections are not refused
-	stopped   bool
-	forGood   bool  // it will stay dark, or stopped
-	failing   cause // what it answers with in place of doing its work; 0: nothing
-
-	syncing   bool           // it waits for its disk
-	answering int32          // the message that it has executed and not answered, or nothing
-	evicting  eviction       // that waits for its thread
-	waiting   []int32        // messages in its socket, in their order
-	fsync     *nemesis.Table // how long it waits for its disk; nil: not at all
-	random    *source        // of those waits
-
-	scriptMissing [env.Ops]bool // by operation: its script has to be loaded first
-	stops         int
-	recovery      recovery // while it is down
-}
-
-const noMessage int32 = -1
-
-func (w *World) newServer(node int) server {
-	v := server{answering: noMessage}
-	if s := &w.setting; s.Sync != nil && s.Persistence == nemesis.Always {
-		v.fsync, v.random = s.Sync.Table(), w.source(choice.ForSyncWaits, 0, fmt.Sprintf("syncs of node %d", node))
-	}
-	return v
-}
-
-// cause is why a request failed or was lost.
-type cause uint8
-
-const (
-	refused cause = iota + 1
-	brokenOff
-	noScript
-	loading
-	oom
-	readOnly
-	notANumber
-	gaveUp
-	notSent
-	breakerOpen
-	leaderless
-	deposed
-)
-
-// causes has the texts of Redis, except for full stops and parts that depend on the request.
-var causes = [...]error{
-	refused:     errors.New("connection refused"),
-	brokenOff:   errors.New("connection reset by peer"),
-	noScript:    errors.New("NOSCRIPT No matching script. Please use EVAL"),
-	loading:     errors.New("LOADING Redis is loading the dataset in memory"),
-	oom:         errors.New("OOM command not allowed when used memory > 'maxmemory'"),
-	gaveUp:      errors.New("no answer, given up"),
-	notSent:     errors.New("not sent: no connection became free in time"),
-	breakerOpen: errors.New("not sent: the node answers nothing"),
-	notANumber:  errors.New("ERR the key holds no number"),
-	readOnly:    errors.New("READONLY You can't write against a read only replica"),
-	leaderless:  env.ErrNoLeader,
-	deposed:     env.ErrStoreLost,
-}
-
-// meets reports whether a server in this state answers an operation with the error,
-// whatever its keys are. A read-only server, or one without memory, notices in a script
-// only when the script writes; without memory it can still delete and expire.
-func (c cause) meets(op env.Op) bool {
-	switch op {
-	case env.OpSet, env.OpVouch, env.OpPut, env.OpAdd, env.OpIncrement:
-		return true
-	case env.OpExpire, env.OpRemove:
-		return c != oom
-	}
-	return c == loading
-}
 
 // serve handles a request that has arrived at a node.
 func (w *World) serve(n *node, i int32) {
@@ -183,6 +103,21 @@ func (w *World) proceed(n *node) {
 	}
 }
 
+// evict removes keys from a node if a fault has requested it.
+func (w *World) evict(n *node) {
+	e := n.evicting
+	if e.of == nil {
+		return
+	}
+	n.evicting = eviction{}
+	w.injector.OnBehalf(e.fault, func() {
+		w.forgetEvery(n, e.takes, history.Evicted)
+		if e.of.Policy == nemesis.AllKeys && e.of.Resource == "" {
+			n.attested, n.dirty = nil, true // attestations are keys without a TTL
+		}
+	})
+}
+
 // answer sends the answer to the command that the node has executed.
 func (w *World) answer(n *node) {
 	if i := n.answering; i != noMessage {
@@ -241,9 +176,9 @@ func (w *World) sendScript(i int32) {
 	default:
 		m.withScript, m.answer, m.cause, m.resent = true, 0, 0, 0
 		if m.connection != nil {
-			w.enqueue(i, w.network.link(int(m.client), int(m.node)).sharedConnection())
+			w.enqueue(i, w.network.linkOf(m).sharedConnection())
 		}
-		w.sendRequest(i)
+		w.transmit(i)
 	}
 }
 
@@ -256,33 +191,19 @@ func (c *client) sendUnsent() {
 	}
 }
 
-// recovery says how a server that is down starts again.
-type recovery struct {
-	left    string // which keys it still has, for the report
-	fault   int    // number of the fault that the machine ends itself; 0: the plan ends it
-	at      int64  // restart time on the node's wall clock, if the machine restarts it
-	checkAt int64  // ground time of the next check of that clock
-
-	state snapshot // to which a vm-restore restores the machine
-}
-
-// snapshot is the state of a node at a ground time, and its position in the journal.
-type snapshot struct {
-	at       int64
-	position int
-}
-
 // crash takes a node's server down. Its machine stays up and resets the
 // connections.
 func (w *World) crash(n *node, left string) {
-	w.die(n, left)
+	n.forgetScripts()
+	w.vanish(n, left)
 	w.breakConnections(n)
 }
 
 // cutPower cuts the power of a node's machine, perhaps for good. Clients do not notice:
 // messages wait for the machine, which resets their connections when it is back.
 func (w *World) cutPower(n *node, left string, forGood bool) {
-	w.die(n, left)
+	n.forgetScripts()
+	w.vanish(n, left)
 	w.makeUnreachable(n, forGood)
 }
 
@@ -292,12 +213,6 @@ func (w *World) makeUnreachable(n *node, forGood bool) {
 	for _, i := range n.unanswered() {
 		w.holdRequest(n, i)
 	}
-}
-
-// die ends the process of a node's server.
-func (w *World) die(n *node, left string) {
-	n.forgetScripts()
-	w.vanish(n, left)
 }
 
 // vanish makes a node's server unavailable, whether its process died or not.
@@ -313,6 +228,13 @@ func (w *World) vanish(n *node, left string) {
 // comeUp starts a node's server again.
 func (w *World) comeUp(n *node) {
 	n.run++
+	w.resume(n)
+}
+
+// restoreMachine makes a node's machine available as it was at a snapshot.
+func (w *World) restoreMachine(n *node, then snapshot) {
+	w.rollBack(n, then.position)
+	maps.DeleteFunc(n.attested, func(_ time.Duration, v attestation) bool { return v.at > then.at })
 	w.resume(n)
 }
 

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/choice"
@@ -127,36 +129,6 @@ func (w *World) underWayDigest() (all digest) {
 	return all
 }
 
-func (m *message) digest() (d digest) {
-	d.add(uint64(m.client)<<32 | uint64(m.node))
-	d.add(uint64(m.answer)<<16 | uint64(m.cause)<<8 | flags(m.reset, m.withScript, m.copy))
-	d.add(uint64(m.sent))
-	if r := m.round; r != nil {
-		c := &r.command
-		d.add(uint64(c.Op)<<32 | uint64(r.key))
-		d.add(text(c.Token))
-		d.add(uint64(c.TTL) ^ uint64(c.Vouched)<<1)
-		d.add(c.Count)
-		d.add(uint64(r.giveUp))
-		d.add(flags(r.pending.Has(int(m.node))))
-		if more, some := r.details[int(m.node)]; some {
-			d.add(more.number)
-			d.add(text(more.token))
-		}
-	}
-	return d
-}
-
-func (c *call) digest() (d digest) {
-	d.add(uint64(c.client.id)<<32 | uint64(c.kind)<<8 | flags(c.accepted, c.returned, c.abandoned))
-	d.add(text(c.access.Resource))
-	d.add(text(c.access.Token))
-	d.add(c.access.Fence)
-	d.add(uint64(c.value))
-	d.add(c.fence)
-	return d
-}
-
 // observeReply mixes in a reply that has arrived. The code may take it later.
 func (c *client) observeReply(r *round, node int, answer env.Answer, why cause) {
 	more := r.details[node]
@@ -174,35 +146,28 @@ func (f *few) record(e *history.Event) {
 	f.recorded.join(one)
 }
 
-// flags packs truth values into bits.
-func flags(all ...bool) (bits uint64) {
-	for i, b := range all {
-		if b {
-			bits |= 1 << i
-		}
+// few is what a world needs whose points have few ways.
+type few struct {
+	choice.Grain
+	points   int     // so far
+	due      []event // at this instant, in the order of the queue
+	firsts   []int   // the positions of those that can come next: see first
+	recorded digest  // the events of the history, in any order of those of one instant
+	guarded  digest  // the calls of the guarded resource, in their order
+}
+
+// observe mixes in what the client's code learns. The code is deterministic, so what it does next
+// follows from all that it has observed.
+func (c *client) observe(a, b uint64) {
+	if c.world.few != nil {
+		c.observed.add(a)
+		c.observed.add(b)
 	}
-	return bits
 }
 
-// digest is a hash of 128 bits, as two of 64 that are mixed in different ways.
-type digest struct{ a, b uint64 }
-
-// add mixes one number in, after all others.
-func (d *digest) add(x uint64) {
-	a := (d.a ^ x) * mul1
-	d.a = a ^ a>>29
-	b := (d.b + x) * mul6
-	d.b = b ^ b>>32
-}
-
-// mix mixes another digest in, after all others.
-func (d *digest) mix(o digest) {
-	d.add(o.a)
-	d.add(o.b)
-}
-
-// join adds another digest, in any order with others.
-func (d *digest) join(o digest) {
-	d.a += o.a * mul4
-	d.b += o.b * mul5
+// observeTurn mixes in that an activity of the client goes on, and what the clocks show.
+func (c *client) observeTurn(a *activity) {
+	c.observe(uint64(slices.Index(c.activities, a)), uint64(c.world.now))
+	c.observe(uint64(c.now(env.Wall)), uint64(c.mono()))
+	c.observe(uint64(c.now(env.Boottime)), 0)
 }

@@ -81,3 +81,36 @@ func word(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
+
+// flags packs truth values into bits.
+func flags(all ...bool) (bits uint64) {
+	for i, b := range all {
+		if b {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+// digest is a hash of 128 bits, as two of 64 that are mixed in different ways.
+type digest struct{ a, b uint64 }
+
+// add mixes one number in, after all others.
+func (d *digest) add(x uint64) {
+	a := (d.a ^ x) * mul1
+	d.a = a ^ a>>29
+	b := (d.b + x) * mul6
+	d.b = b ^ b>>32
+}
+
+// mix mixes another digest in, after all others.
+func (d *digest) mix(o digest) {
+	d.add(o.a)
+	d.add(o.b)
+}
+
+// join adds another digest, in any order with others.
+func (d *digest) join(o digest) {
+	d.a += o.a * mul4
+	d.b += o.b * mul5
+}

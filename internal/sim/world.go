@@ -100,13 +100,13 @@ func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) 
 }
 
 // Runtime returns the client's runtime.
-func (w *World) Runtime(client int) env.Runtime { return w.clients[client-1] }
+func (w *World) Runtime(client int) env.Runtime { return w.client(client) }
 
 // Nodes returns the nodes as the client sees them.
-func (w *World) Nodes(client int) env.Nodes { return w.clients[client-1] }
+func (w *World) Nodes(client int) env.Nodes { return w.client(client) }
 
 // Register returns the guarded resource as the client sees it.
-func (w *World) Register(client int) env.Register { return w.clients[client-1] }
+func (w *World) Register(client int) env.Register { return w.client(client) }
 
 // Store returns the store that the nodes replicate as the client sees it; nil:
 // there is none.
@@ -114,7 +114,7 @@ func (w *World) Store(client int) env.Store {
 	if w.store == nil {
 		return nil
 	}
-	return w.clients[client-1]
+	return w.client(client)
 }
 
 // Call returns the context for a call of the client's lock that begins now, and a function
@@ -123,7 +123,8 @@ func (w *World) Call(ctx context.Context, client int) (calling context.Context, 
 	return w.underWay.Begin(ctx, client)
 }
 
-func (w *World) node(id int) *node { return &w.nodes[id-1] }
+func (w *World) node(id int) *node     { return &w.nodes[id-1] }
+func (w *World) client(id int) *client { return w.clients[id-1] }
 
 // Trace returns a hash of everything that happened. A world with the same setting, seed
 // and clients has the same hash.
@@ -142,6 +143,13 @@ func (w *World) Record(e history.Event) {
 	*p = e
 	p.Time = w.time()
 	w.written(p)
+}
+
+// catchUp records the expiries of keys and leases that are due, in the order of their
+// times.
+func (w *World) catchUp() {
+	w.expireKeys()
+	w.leaseExpiries.Flush(w.time())
 }
 
 // write passes on an event with the time that it has.
@@ -220,11 +228,33 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 		w.endIfStuck()
 		w.now = int64(w.setting.Horizon)
 	}
-	w.seal(world.End(ctx, w.err))
+	w.Record(*world.End(ctx, w.err))
+	_ = w.Close()
 	if errors.Is(w.err, errNoProgress) || errors.Is(w.err, errBound) {
 		return nil
 	}
 	return w.err
+}
+
+// settle lets activities act until all of them wait.
+func (w *World) settle() {
+	for i := 0; i < len(w.ready) && w.err == nil; i++ {
+		a := w.ready[i]
+		a.ready = false
+		switch {
+		case a.client == nil:
+		case a.client.stopped():
+			a.wakeOnResume = true
+		default:
+			w.countStep(a.client)
+			if w.few != nil {
+				a.client.observeTurn(a)
+			}
+			a.waits = false
+			a.actor.act()
+		}
+	}
+	w.ready = w.ready[:0]
 }
 
 // next handles the next event and reports whether there was one before the horizon.
@@ -249,6 +279,15 @@ func (w *World) next() bool {
 	return true
 }
 
+// goesOn reports whether the driver lets the run go on.
+func (w *World) goesOn() bool {
+	if w.driver.Choose(w, choice.Point{Kind: choice.Next}, 2) == 0 {
+		return true
+	}
+	w.fail(errStopped)
+	return false
+}
+
 // handle handles an event at its instant.
 func (w *World) handle(e event) {
 	w.tick()
@@ -258,11 +297,9 @@ func (w *World) handle(e event) {
 		w.faultAt = math.MaxInt64
 		w.fail(w.scheduler.Advance(time.Duration(w.now)))
 	case delayedActions:
-		w.runDelayed(e.index())
-	case requestArrives:
-		w.requestArrives(e.index())
-	case replyArrives:
-		w.replyArrives(e.index())
+		w.delayed.take(e.index()).do()
+	case requestArrives, replyArrives:
+		w.arrives(e.index())
 	case callArrives:
 		w.callArrives(e.index())
 	case callReturns:
@@ -291,24 +328,32 @@ func (w *World) fail(err error) {
 	}
 }
 
-// seal closes the history first, and then unwinds the clients' code, whose last actions do
-// not count.
-func (w *World) seal(end *history.Event) {
-	w.Record(*end)
-	w.unwind()
-}
-
-// Close unwinds a world that has not run. It is not needed after Run.
+// Close unwinds the clients' code, whose last actions do not count. It is not needed after Run.
 func (w *World) Close() error {
-	w.unwind()
-	return nil
-}
-
-func (w *World) unwind() {
 	w.sealed = true
 	for _, a := range w.activities {
 		if a.coroutine != nil {
 			a.coroutine.stop()
 		}
 	}
+	return nil
+}
+
+// delayedAction is what a fault or a node does at a later time.
+type delayedAction struct {
+	do     func()
+	clocks bool // it only moves clocks
+}
+
+// later schedules do at a ground time: after the begins and ends of faults at the
+// same instant, and before everything that they may affect.
+func (w *World) later(at int64, do func()) { w.schedule(at, delayedAction{do: do}) }
+
+// moveLater schedules move, which changes clocks and nothing else.
+func (w *World) moveLater(at int64, move func()) {
+	w.schedule(at, delayedAction{do: move, clocks: true})
+}
+
+func (w *World) schedule(at int64, t delayedAction) {
+	w.queue.push(at, delayedActions, w.delayed.put(t))
 }
