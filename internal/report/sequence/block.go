@@ -20,7 +20,7 @@ type block struct{ d Diagram }
 func (b block) HTML() (template.HTML, error) {
 	data := b.d.table()
 	id := b.d.id()
-	figure := document.Figure{SVG: append(b.d.draw("", id), b.d.strips(id)...), Caption: b.d.Caption(), Data: &data}
+	figure := document.Figure{SVG: append(b.d.draw(id), b.d.strips(id)...), Caption: b.d.Caption(), Data: &data}
 	figure.Head, figure.Width = b.d.head()
 	drawing, err := figure.HTML()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/internal/trace"
 )
 
@@ -17,14 +18,15 @@ func Of(t *trace.Trace, f checker.Finding) Diagram { return complete(t, f).short
 
 // complete makes the diagram of a trace with all messages.
 func complete(t *trace.Trace, f checker.Finding) Diagram {
-	r := newBuilder(t.Lines(checker.Lease))
+	past := t.Past()
+	r := newBuilder(t.Lines(past), past)
 	r.d.Finding = f
+	r.spans()
 	for i, l := range r.lines {
 		r.record(l, Point{l.At, order(i)})
 	}
-	r.closeOpen()
 	r.resolve()
-	r.holds(t.Windows(checker.Lease), t.Windows(checker.Section))
+	r.holds()
 	r.overlap(f)
 	r.sort()
 	return r.d
@@ -35,23 +37,26 @@ func order(line int) int { return 2 * line }
 
 // builder makes a model of the lines of a trace.
 type builder struct {
-	lines []trace.Line
-	names holdNames
-	d     Diagram
-	lanes map[string]int // by the trace's name of the participant
+	past   timeline.Past
+	lines  []trace.Line
+	points map[int]Point // by the number of the event
+	names  holdNames
+	d      Diagram
+	lanes  map[string]int // by the trace's name of the participant
 
 	asked    map[requestKey]*request
 	requests []*request // in the order in which they were sent
 	accesses map[accessKey]*request
-	outages  []linkOutage
-	open     map[spanKey]int // indices of open spans
 	silence  noAnswerEvent
 }
 
-func newBuilder(lines []trace.Line) *builder {
+func newBuilder(lines []trace.Line, past timeline.Past) *builder {
 	r := &builder{
-		lines: lines, names: newHoldNames(lines), lanes: map[string]int{},
-		asked: map[requestKey]*request{}, accesses: map[accessKey]*request{}, open: map[spanKey]int{},
+		past: past, lines: lines, points: map[int]Point{}, names: newHoldNames(lines), lanes: map[string]int{},
+		asked: map[requestKey]*request{}, accesses: map[accessKey]*request{},
+	}
+	for i, l := range lines {
+		r.points[l.Event] = Point{l.At, order(i)}
 	}
 	r.participate()
 	return r
@@ -152,7 +157,6 @@ func (r *builder) record(l trace.Line, at Point) {
 		}
 		text, emphasis := r.names.event(h.Event, l.What)
 		r.event(at, l.Who, text, emphasis)
-		r.span(h.Event, at)
 	}
 }
 

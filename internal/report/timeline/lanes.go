@@ -15,10 +15,10 @@ import (
 func (b *builder) model() Model {
 	m := Model{End: b.shown.end, Clients: b.header.Clients, Nodes: b.header.Nodes, From: b.shown.from, To: b.shown.to, Shades: []Shade{}}
 	omitted := b.shown.omitted()
-	holds := b.holds()
+	holds := b.shownHolds()
 	index := newGrantIndex(holds)
 	for _, h := range holds {
-		h.spans(b.lanes, b.several)
+		b.addHold(h)
 	}
 	b.service(&index)
 	m.Grants, m.Finds = index.list, b.findings(&index)

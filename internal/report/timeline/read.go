@@ -56,36 +56,22 @@ type builder struct {
 	checker *checker.Checker // of the timeline, for its waits and outages
 	clocks  *clocks          // nil: no clocks are shown
 
-	lanes            laneBuilders
-	leases, sections []timeline.Window
-	waits            []checker.Wait
-	outages          []checker.Outage
-	shades           []Shade
-	affected         map[int]*affected // by fault
-	latencies        []Sample
-	leaderless       history.Time // since when the store has no leader; -1: it has one
-	dead             map[int]bool // clients
-	resource         string       // the last one that a client tried to lock
-	several          bool         // clients locked different resources
+	lanes     laneBuilders
+	holds     timeline.Holds
+	waits     []checker.Wait
+	outages   []checker.Outage
+	shades    []Shade
+	affected  map[int]*affected // by fault
+	latencies []Sample
+	resource  string // the last one that a client tried to lock
+	several   bool   // clients locked different resources
 }
 
 func newBuilder(run Run, h history.Header, shown eventRange) *builder {
 	h.UntilClock = cmp.Or(h.UntilClock, run.Report.UntilClock)
-	b := &builder{
-		run: run, header: h, shown: shown, lanes: laneBuilders{}, affected: map[int]*affected{},
-		leaderless: -1, dead: map[int]bool{},
-	}
+	b := &builder{run: run, header: h, shown: shown, lanes: laneBuilders{}, affected: map[int]*affected{}}
 	line := timeline.New(h)
-	line.Windows(timeline.LeaseWindow, func(w timeline.Window) {
-		if b.shows(w.To) {
-			b.leases = append(b.leases, w)
-		}
-	})
-	line.Windows(timeline.SectionWindow, func(w timeline.Window) {
-		if b.shows(w.To) {
-			b.sections = append(b.sections, w)
-		}
-	})
+	b.holds = line.Holds(func(w timeline.Window) bool { return b.shows(w.To) })
 	line.Intervals(b.interval)
 	b.checker = checker.Of(line, checker.Lease)
 	b.checker.Demand(func(w checker.Wait) {
@@ -135,9 +121,6 @@ func (b *builder) record(e *history.Event) bool {
 func (b *builder) finish() {
 	b.shown.to = b.now
 	b.checker.Finish()
-	if b.leaderless >= 0 {
-		b.lanes.add(storeLane, Span{From: b.leaderless, To: b.now, State: Down, Text: "no leader", Open: true}, grantRef{})
-	}
 	if b.clocks != nil {
 		b.clocks.finish(b.now)
 	}
@@ -177,17 +160,11 @@ func (b *builder) shows(to history.Time) bool { return b.count >= b.shown.first 
 // clientStates maps the kinds of intervals to the states of a client.
 var clientStates = map[history.Kind]State{
 	history.Extend: Extends, history.Release: Releases, history.Read: Access, history.Write: Access,
-	history.Pause: Paused, history.LinkDown: Cut,
+	history.Pause: Paused, history.Kill: Dead, history.LinkDown: Cut,
 }
 
 // interval adds an interval to its lane.
 func (b *builder) interval(i *timeline.Interval) {
-	switch i.Begin.Kind { // these matter even before the part that is shown
-	case history.Kill:
-		b.clientDied(i)
-	case history.Leader:
-		b.leaderChanged(i)
-	}
 	if !b.shows(i.To) {
 		return
 	}
@@ -202,6 +179,9 @@ func (b *builder) interval(i *timeline.Interval) {
 		b.nodeInterval(i)
 	case history.Leader:
 		b.mark(storeLane, i, label(i))
+		if i.Begin.Node == 0 {
+			b.span(storeLane, Down, i, label(i))
+		}
 	case history.EntryGone:
 		b.mark(storeLane, i, "entry gone: "+i.Begin.Reason)
 	case history.Apply:
@@ -215,40 +195,24 @@ func (b *builder) interval(i *timeline.Interval) {
 
 func (b *builder) clientInterval(i *timeline.Interval) {
 	state, known := clientStates[i.Begin.Kind]
-	if !known {
+	if !known || state == Cut && i.Cut == nil {
 		return
 	}
 	text := told(i)
 	switch state {
 	case Extends, Releases:
 		text = ending(i)
-	case Paused:
+	case Paused, Dead:
 		text = ""
 	}
-	b.span(laneKey{Clients, i.Begin.Client}, state, i, text)
+	lane := laneKey{Clients, i.Begin.Client}
+	b.span(lane, state, i, text)
+	if state == Dead {
+		b.mark(lane, i, "")
+	}
 	if i.End.Outcome == history.Declined && state == Access {
 		text := fmt.Sprintf("refuses a %s of client %d%s", strings.Fields(label(i))[0], i.Begin.Client, fenceText(&i.End))
 		b.lanes.mark(guardedLane, Mark{At: i.To, Kind: i.End.Kind.String(), Text: text}, refOf(&i.Begin))
-	}
-}
-
-func (b *builder) clientDied(i *timeline.Interval) {
-	n := i.Begin.Client
-	if b.dead[n] {
-		return
-	}
-	b.dead[n] = true
-	b.lanes.add(laneKey{Clients, n}, Span{From: i.From, To: b.shown.end, State: Dead, Open: true}, grantRef{})
-	b.mark(laneKey{Clients, n}, i, "")
-}
-
-func (b *builder) leaderChanged(i *timeline.Interval) {
-	if b.leaderless >= 0 && b.shows(i.From) {
-		b.lanes.add(storeLane, Span{From: b.leaderless, To: i.From, State: Down, Text: "no leader"}, grantRef{})
-	}
-	b.leaderless = -1
-	if i.Begin.Node == 0 {
-		b.leaderless = i.From
 	}
 }
 
