@@ -19,6 +19,8 @@ type Diagram struct {
 
 	Omissions []Omission // what is left out, in order
 	Lines     []Line     // the same as text, in order
+
+	times []history.Time // of all lines of the trace
 }
 
 // Role is the kind of a participant. Participants are sorted by role.

@@ -35,6 +35,9 @@ func complete(t *trace.Trace, f checker.Finding) Diagram {
 // order is the order of a line. It leaves room for a further point after each.
 func order(line int) int { return 2 * line }
 
+// line is the line of an order; of none, the first.
+func line(order int) int { return max(order, 0) / 2 }
+
 // builder makes a model of the lines of a trace.
 type builder struct {
 	past   timeline.Past
@@ -57,6 +60,7 @@ func newBuilder(lines []trace.Line, past timeline.Past) *builder {
 	}
 	for i, l := range lines {
 		r.points[l.Event] = Point{l.At, order(i)}
+		r.d.times = append(r.d.times, l.At)
 	}
 	r.participate()
 	return r
