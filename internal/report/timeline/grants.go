@@ -62,11 +62,11 @@ func endings(last []timeline.Window) string {
 // addHold adds the parts of a hold to the lane of its client.
 func (b *builder) addHold(h *timeline.Held) {
 	for _, p := range h.Parts() {
-		s := Span{From: p.From, To: p.To, State: Holding, Text: resourcePrefix(b.several, h.Resource) + "until " + p.Window.Ending(), Open: p.Open}
+		s := Span{From: p.From, To: p.To, State: Holding, Text: resourcePrefix(b.several, h.Resource) + "until " + p.Window.Ending(), Open: p.Open, ref: grantRef{h.Client, h.Resource, h.Token}}
 		if p.Overdue {
 			s.State = Overdue
 		}
-		b.lanes.add(laneKey{Clients, h.Client}, s, grantRef{h.Client, h.Resource, h.Token})
+		b.lanes.add(laneKey{Clients, h.Client}, s)
 	}
 }
 
@@ -104,6 +104,9 @@ func newGrantIndex(holds []*timeline.Held) grantIndex {
 
 // find returns the index of the last grant with this reference that was called by then, or -1.
 func (x *grantIndex) find(ref grantRef, at history.Time) int {
+	if ref.token == "" {
+		return -1
+	}
 	list := x.byRef[ref]
 	i := sort.Search(len(list), func(i int) bool { return x.list[list[i]].Call > at })
 	if i == 0 {
@@ -164,7 +167,7 @@ func (b *builder) markFinding(f checker.Finding) {
 		return
 	}
 	if w := f.Where; w != nil && hasLane(w.Client) && f.Verdict == checker.Violated {
-		b.lanes.mark(laneKey{Clients, w.Client}, Mark{At: w.From, Kind: "found", Text: title(f.Property), Bad: true}, grantRef{})
+		b.lanes.mark(laneKey{Clients, w.Client}, Mark{At: w.From, Kind: "found", Text: title(f.Property), Bad: true})
 	}
 }
 
@@ -173,12 +176,12 @@ func (b *builder) addOverlap(grant checker.Grant, p *checker.Pair, code string) 
 	key, ref := laneKey{Clients, grant.Client}, grantRef{grant.Client, grant.Resource, grant.Token}
 	lane := b.lanes.get(key)
 	for i := range lane.Spans {
-		if s := &lane.Spans[i]; s.State == Clash && s.From == p.From && s.To == p.To && lane.spans[i] == ref {
+		if s := &lane.Spans[i]; s.State == Clash && s.From == p.From && s.To == p.To && s.ref == ref {
 			s.Text += ", " + code
 			return
 		}
 	}
-	b.lanes.add(key, Span{From: p.From, To: p.To, State: Clash, Text: code, Open: p.Open}, ref)
+	b.lanes.add(key, Span{From: p.From, To: p.To, State: Clash, Text: code, Open: p.Open, ref: ref})
 }
 
 // mostInvolved is how many grants a finding refers to at most.

@@ -212,7 +212,7 @@ func (b *builder) clientInterval(i *timeline.Interval) {
 	}
 	if i.End.Outcome == history.Declined && state == Access {
 		text := fmt.Sprintf("refuses a %s of client %d%s", strings.Fields(label(i))[0], i.Begin.Client, fenceText(&i.End))
-		b.lanes.mark(guardedLane, Mark{At: i.To, Kind: i.End.Kind.String(), Text: text}, refOf(&i.Begin))
+		b.lanes.mark(guardedLane, Mark{At: i.To, Kind: i.End.Kind.String(), Text: text, ref: refOf(&i.Begin)})
 	}
 }
 
@@ -221,9 +221,9 @@ func (b *builder) nodeInterval(i *timeline.Interval) {
 	switch i.Begin.Kind {
 	case history.NodeDown:
 		b.span(l, Down, i, ending(i))
-		b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: "down"}, grantRef{})
+		b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: "down"})
 		if !i.Open {
-			b.lanes.mark(l, Mark{At: i.To, Kind: i.End.Kind.String(), Text: ending(i)}, grantRef{})
+			b.lanes.mark(l, Mark{At: i.To, Kind: i.End.Kind.String(), Text: ending(i)})
 		}
 	case history.KeySet:
 		b.span(l, Key, i, told(i))
@@ -246,15 +246,15 @@ func (b *builder) nodeReply(e *history.Event) {
 		return
 	}
 	text := fmt.Sprintf("%s, says client %d", cmp.Or(replyTexts[e.Outcome], "answers"), e.Client)
-	b.lanes.mark(laneKey{Nodes, e.Node}, Mark{At: e.Time, Kind: e.Name, Text: text}, refOf(e))
+	b.lanes.mark(laneKey{Nodes, e.Node}, Mark{At: e.Time, Kind: e.Name, Text: text, ref: refOf(e)})
 }
 
 func (b *builder) span(l laneKey, state State, i *timeline.Interval, text string) {
-	b.lanes.add(l, Span{From: i.From, To: i.To, State: state, Text: text, Open: i.Open}, refOf(&i.Begin))
+	b.lanes.add(l, Span{From: i.From, To: i.To, State: state, Text: text, Open: i.Open, ref: refOf(&i.Begin)})
 }
 
 func (b *builder) mark(l laneKey, i *timeline.Interval, text string) {
-	b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: text}, refOf(&i.Begin))
+	b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: text, ref: refOf(&i.Begin)})
 }
 
 func fenceText(e *history.Event) string {
