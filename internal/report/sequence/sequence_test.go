@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
@@ -242,6 +243,52 @@ func checkFrame(t *testing.T, d Diagram) (framed bool) {
 		t.Errorf("the frame is drawn from %v to %v, and the bars of both holds from %v to %v", l.band.y, l.band.y+l.band.height, begin, end)
 	}
 	return true
+}
+
+// String prints the model, a line for each thing that is drawn.
+func (d Diagram) String() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	name := func(i int) string { return d.Participants[i].Name }
+	for _, p := range d.Participants {
+		line("lifeline %s", p.Name)
+	}
+	for _, m := range d.Messages {
+		line("message %s → %s: %s", d.end(m.From, m.Sent, m.SentKnown), d.end(m.To, m.Received, m.ReceivedKnown), m.label())
+	}
+	for _, e := range d.Events {
+		line("%s %v %s: %s", e.Emphasis, inMs(e.At.At), name(e.Who), e.Text)
+	}
+	for _, s := range d.Spans {
+		open := ""
+		if s.Open {
+			open = " and on"
+		}
+		line("%s %s–%s%s %s: %s", s.State, inMs(s.From.At), inMs(s.To.At), open, name(s.Who), s.Text)
+	}
+	if o := d.Overlap; o != nil {
+		line("overlap %s–%s %s and %s", inMs(o.From.At), inMs(o.To.At), name(o.First), name(o.Second))
+	}
+	for _, c := range d.Omissions {
+		line("cut: %s", c.text())
+	}
+	return b.String()
+}
+
+func (d Diagram) end(who int, at Point, known bool) string {
+	if !known {
+		return d.Participants[who].Name
+	}
+	return inMs(at.At) + " " + d.Participants[who].Name
+}
+
+// label is the message's text and its fate.
+func (m Message) label() string {
+	text := m.Text
+	if m.Lost {
+		text = strings.TrimSpace(text + " ✗ " + fault(m.Fault))
+	}
+	return text
 }
 
 // The models of some cases. Messages arrive when the nodes' events say so; where these say nothing, the time

@@ -240,50 +240,39 @@ func (l *Lane) settle(find func(grantRef, history.Time) int) {
 	slices.SortStableFunc(l.Samples, func(a, b Sample) int { return cmp.Compare(a.At, b.At) })
 }
 
-// affected are the clients and nodes that a fault affects.
-type affected struct{ clients, nodes map[int]bool }
-
-// noteAffected notes whom the fault behind an event affects.
+// noteAffected notes which clients and nodes the fault behind an event affects.
 func (b *builder) noteAffected(e *history.Event) {
 	if e.Fault == 0 || e.Kind == history.FaultStart || e.Kind == history.FaultEnd {
 		return
 	}
 	if b.affected[e.Fault] == nil {
-		b.affected[e.Fault] = &affected{map[int]bool{}, map[int]bool{}}
+		b.affected[e.Fault] = map[laneKey]bool{}
 	}
-	if e.Client > 0 {
-		b.affected[e.Fault].clients[e.Client] = true
-	}
-	if e.Node > 0 {
-		b.affected[e.Fault].nodes[e.Node] = true
-	}
+	b.affected[e.Fault][laneKey{Clients, e.Client}] = true
+	b.affected[e.Fault][laneKey{Nodes, e.Node}] = true
 }
 
 // shade sets the lanes of a fault: by the plan or, without one, by the events that it caused.
 func (b *builder) shade(shade Shade, lanes []laneKey) Shade {
-	who := cmp.Or(b.affected[shade.Number], &affected{})
+	affects := b.affected[shade.Number]
 	if s := b.run.Scenario; s != nil && shade.Number >= 1 && shade.Number <= len(s.Plan) {
 		f := &s.Plan[shade.Number-1]
 		if shade.Open && f.Momentary() { // the history has no end of it
 			shade.To, shade.Open = shade.From, false
 		}
+		affects = map[laneKey]bool{}
 		clients, nodes := nemesis.Named(f.Action)
-		who = &affected{setOf(clients), setOf(nodes)}
+		for _, n := range clients {
+			affects[laneKey{Clients, n}] = true
+		}
+		for _, n := range nodes {
+			affects[laneKey{Nodes, n}] = true
+		}
 	}
 	for i, l := range lanes {
-		m := machineOf(l.number)
-		if l.group == Clients && who.clients[l.number] || l.group == Nodes && who.nodes[l.number] ||
-			l.group == Clocks && (who.clients[m.Client] || who.nodes[m.Node]) {
+		if affects[l] || l.group == Clocks && affects[laneOf(machineOf(l.number))] {
 			shade.Lanes = append(shade.Lanes, i)
 		}
 	}
 	return shade
-}
-
-func setOf(list []int) map[int]bool {
-	all := make(map[int]bool, len(list))
-	for _, n := range list {
-		all[n] = true
-	}
-	return all
 }

@@ -61,7 +61,7 @@ type builder struct {
 	waits     []checker.Wait
 	outages   []checker.Outage
 	shades    []Shade
-	affected  map[int]*affected // by fault
+	affected  map[int]map[laneKey]bool // by fault: the lanes of clients and nodes
 	latencies []Sample
 	resource  string // the last one that a client tried to lock
 	several   bool   // clients locked different resources
@@ -69,7 +69,7 @@ type builder struct {
 
 func newBuilder(run Run, h history.Header, shown eventRange) *builder {
 	h.UntilClock = cmp.Or(h.UntilClock, run.Report.UntilClock)
-	b := &builder{run: run, header: h, shown: shown, lanes: laneBuilders{}, affected: map[int]*affected{}}
+	b := &builder{run: run, header: h, shown: shown, lanes: laneBuilders{}, affected: map[int]map[laneKey]bool{}}
 	line := timeline.New(h)
 	b.holds = line.Holds(func(w timeline.Window) bool { return b.shows(w.To) })
 	line.Intervals(b.interval)
