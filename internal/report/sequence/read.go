@@ -48,15 +48,15 @@ type builder struct {
 	lanes  map[string]int // by the trace's name of the participant
 
 	asked    map[requestKey]*request
-	requests []*request // in the order in which they were sent
-	accesses map[accessKey]*request
+	requests []*request
+	accesses map[int]*request // by the number of the event that begins it
 	silence  noAnswerEvent
 }
 
 func newBuilder(lines []trace.Line, past timeline.Past) *builder {
 	r := &builder{
 		past: past, lines: lines, points: map[int]Point{}, names: newHoldNames(lines), lanes: map[string]int{},
-		asked: map[requestKey]*request{}, accesses: map[accessKey]*request{},
+		asked: map[requestKey]*request{}, accesses: map[int]*request{},
 	}
 	for i, l := range lines {
 		r.points[l.Event] = Point{l.At, order(i)}
@@ -156,8 +156,11 @@ func (r *builder) record(l trace.Line, at Point) {
 	case trace.ClockIs:
 		r.event(at, l.Who, l.What, Fault)
 	case trace.Happened:
-		if r.access(h.Event, at) {
+		switch h.Kind {
+		case history.Read, history.ReadDone, history.Write, history.WriteDone: // messages
 			return
+		case history.Apply:
+			r.applied(h.Event, at)
 		}
 		text, emphasis := r.names.event(h.Event, l.What)
 		r.event(at, l.Who, text, emphasis)

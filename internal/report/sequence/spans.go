@@ -10,7 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
-// spans adds what lasted, but for holds.
+// spans adds what lasted, but for holds and requests to nodes and the store.
 func (r *builder) spans() {
 	for i := range r.past.Intervals {
 		n := &r.past.Intervals[i]
@@ -26,6 +26,9 @@ func (r *builder) spans() {
 			s.State, s.Who, s.Owner, s.Text = Key, r.lanes[node(e.Node)], r.names.client[e.Token], r.names.name(e.Token)
 		case history.FaultStart:
 			s.State, s.Text = Acts, fault(e.Fault)
+		case history.Read, history.Write:
+			r.access(n)
+			continue
 		default:
 			continue
 		}
