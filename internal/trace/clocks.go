@@ -50,12 +50,12 @@ func (c *clocks) node(n int) time.Duration {
 
 // ClockIs says that a clock has changed against the ground clock.
 type ClockIs struct {
-	Whose string // the name of the client or node
-	Clock string // which of its clocks
+	Whose Participant // a client or node
+	Clock string      // which of its clocks
 	Ahead time.Duration
 }
 
-func (c ClockIs) tell(*describer) (string, string) {
+func (c ClockIs) tell(*describer) (Participant, string) {
 	way, by := "ahead of", c.Ahead
 	switch {
 	case by == 0:
@@ -75,12 +75,12 @@ func (c *clocks) look(before, now *history.Event, tell func(ClockIs)) {
 	all := changesClocks[before.Kind]
 	for i := range c.clients {
 		if all || readsClock[now.Kind] && now.Client == i+1 {
-			c.clients[i].look(c.client(i+1), clientName(i+1), c.lock.String(), tell)
+			c.clients[i].look(c.client(i+1), client(i+1), c.lock.String(), tell)
 		}
 	}
 	for i := range c.nodes {
 		if all || now.Node == i+1 {
-			c.nodes[i].look(c.node(i+1), nodeName(i+1), env.Wall.String(), tell)
+			c.nodes[i].look(c.node(i+1), node(i+1), env.Wall.String(), tell)
 		}
 	}
 }
@@ -92,7 +92,7 @@ var (
 	readsClock    = map[history.Kind]bool{history.Acquire: true, history.Granted: true, history.Extend: true, history.Extended: true, history.Lapse: true, history.Release: true}
 )
 
-func (a *clockOffset) look(now time.Duration, who, name string, tell func(ClockIs)) {
+func (a *clockOffset) look(now time.Duration, who Participant, name string, tell func(ClockIs)) {
 	now -= a.first
 	if (now - a.told).Abs() < minClockChange {
 		return

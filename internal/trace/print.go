@@ -71,7 +71,7 @@ func (t *Trace) rows(of checker.Property, f checker.Finding) (rows []row) {
 	overlaps := windows.overlaps()
 	for _, l := range t.lines(windows) {
 		if l.What != "" {
-			rows = append(rows, row{mark(l.At, overlaps, f), inMs(l.At), l.Who, l.What})
+			rows = append(rows, row{mark(l.At, overlaps, f), inMs(l.At), l.Who.String(), l.What})
 		}
 		for _, o := range overlaps {
 			if o.shows(l) {
@@ -103,8 +103,8 @@ func inMs(at history.Time) string {
 type Line struct {
 	At    history.Time
 	Entry Entry
-	Event int    // number of the event in the history, from 1; 0: the entry is none
-	Who   string // "client 1", "node 2", "store", "resource", "fault 1", "link 1-2", "run"
+	Event int // number of the event in the history, from 1; 0: the entry is none
+	Who   Participant
 	What  string // empty: it is not worth a line
 }
 

@@ -50,7 +50,7 @@ type reply struct {
 // Entry is one event of a trace: [Happened], [Sent], [*Replied], [Asked], [Answered] or [ClockIs].
 type Entry interface {
 	// tell puts it into words: who did it, and what. Without words it is not worth a line.
-	tell(t *describer) (who, what string)
+	tell(t *describer) (who Participant, what string)
 }
 
 // Open implements [runner.Watcher].

@@ -85,8 +85,8 @@ func (o overlap) shows(l Line) bool {
 func (o overlap) words(title string) string {
 	if o.late {
 		return fmt.Sprintf("%s is broken: %s goes on holding %q, which was over at %s, and %s held it to %s",
-			title, clientName(o.first.Grant.Client), o.first.Grant.Resource, inMs(o.first.Over), clientName(o.second.Grant.Client), inMs(o.to))
+			title, client(o.first.Grant.Client), o.first.Grant.Resource, inMs(o.first.Over), client(o.second.Grant.Client), inMs(o.to))
 	}
 	return fmt.Sprintf("%s is broken: %s and %s both hold %q, to %s",
-		title, clientName(o.first.Grant.Client), clientName(o.second.Grant.Client), o.second.Grant.Resource, inMs(o.to))
+		title, client(o.first.Grant.Client), client(o.second.Grant.Client), o.second.Grant.Resource, inMs(o.to))
 }

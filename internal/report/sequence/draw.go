@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	svg "github.com/ajstarks/svgo/float"
+
+	"github.com/lockstorm/lockstorm/internal/trace"
 )
 
 //go:embed sequence.css
@@ -89,7 +91,7 @@ func (c canvas) place() {
 // client dead, dotted where time is left out.
 func (c canvas) lifelines() {
 	for lane, p := range c.d.Participants {
-		if p.Role == Faults {
+		if p.Role == trace.Fault {
 			continue
 		}
 		x, y := c.l.lanes[lane], c.l.heads[0]+headHeight/2
@@ -252,8 +254,8 @@ func (c canvas) headAt(y float64) {
 	c.rect(box{0, y, c.l.width, headHeight - 8}, "head")
 	c.Text(c.l.times-10, y+21, "ms", class("time"))
 	for lane, p := range c.d.Participants {
-		c.Text(c.l.lanes[lane], y+21, p.Name, class("name"))
-		if p.Role == Client {
+		c.Text(c.l.lanes[lane], y+21, p.String(), class("name"))
+		if p.Role == trace.Client {
 			c.rect(box{c.l.lanes[lane] - 22, y + 27, 44, 4}, "holding", colour(p.Number))
 		}
 	}

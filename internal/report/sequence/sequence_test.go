@@ -223,7 +223,7 @@ func checkFrame(t *testing.T, d Diagram) (framed bool) {
 	}
 	for i, who := range []int{o.First, o.Second} {
 		if want := []checker.Grant{f.First.First, f.First.Second}[i].Client; d.Participants[who].Number != want {
-			t.Errorf("the frame is of %s, and the checker means client %d", d.Participants[who].Name, want)
+			t.Errorf("the frame is of %s, and the checker means client %d", d.Participants[who].String(), want)
 		}
 	}
 	if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.From && e.Who == o.Second && e.Emphasis == Good }) {
@@ -249,9 +249,9 @@ func checkFrame(t *testing.T, d Diagram) (framed bool) {
 func (d Diagram) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	name := func(i int) string { return d.Participants[i].Name }
+	name := func(i int) string { return d.Participants[i].String() }
 	for _, p := range d.Participants {
-		line("lifeline %s", p.Name)
+		line("lifeline %v", p)
 	}
 	for _, m := range d.Messages {
 		line("message %s → %s: %s", d.end(m.From, m.Sent, m.SentKnown), d.end(m.To, m.Received, m.ReceivedKnown), m.label())
@@ -277,9 +277,9 @@ func (d Diagram) String() string {
 
 func (d Diagram) end(who int, at Point, known bool) string {
 	if !known {
-		return d.Participants[who].Name
+		return d.Participants[who].String()
 	}
-	return inMs(at.At) + " " + d.Participants[who].Name
+	return inMs(at.At) + " " + d.Participants[who].String()
 }
 
 // label is the message's text and its fate.

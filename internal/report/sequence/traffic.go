@@ -33,7 +33,7 @@ func (r *builder) addMessage(m Message) int {
 }
 
 // addRequest adds a request.
-func (r *builder) addRequest(q request, from, to string, round int, text string) *request {
+func (r *builder) addRequest(q request, from, to trace.Participant, round int, text string) *request {
 	q.reply = -1
 	q.message = r.addMessage(Message{
 		From: r.lanes[from], To: r.lanes[to], Round: round, Text: text, Sent: q.at, SentKnown: true, Received: q.at,
