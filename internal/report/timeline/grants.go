@@ -72,25 +72,16 @@ func (b *builder) addHold(h *timeline.Held) {
 
 // grantIndex finds grants by what events say of them.
 type grantIndex struct {
-	list      []Grant
-	byKey     map[timeline.GrantKey]int
-	byRef     map[grantRef][]int // in the order of their calls
-	byAcquire map[acquisition]int
-}
-
-// acquisition is when a client was granted a resource.
-type acquisition struct {
-	client   int
-	resource string
-	at       history.Time
+	list  []Grant // in the order in which they were granted
+	byKey map[timeline.GrantKey]int
+	byRef map[grantRef][]int // in the order of their calls
 }
 
 func newGrantIndex(holds []*timeline.Held) grantIndex {
-	x := grantIndex{byKey: map[timeline.GrantKey]int{}, byRef: map[grantRef][]int{}, byAcquire: map[acquisition]int{}, list: []Grant{}}
+	x := grantIndex{byKey: map[timeline.GrantKey]int{}, byRef: map[grantRef][]int{}, list: []Grant{}}
 	for i, h := range holds {
 		x.list = append(x.list, grantOf(h))
 		x.byKey[h.Key()] = i
-		x.byAcquire[acquisition{h.Client, h.Resource, h.Granted}] = i
 		// Some events do not name the client, or not even the resource.
 		for _, ref := range []grantRef{{h.Client, h.Resource, h.Token}, {0, h.Resource, h.Token}, {0, "", h.Token}} {
 			x.byRef[ref] = append(x.byRef[ref], i)
@@ -117,8 +108,11 @@ func (x *grantIndex) find(ref grantRef, at history.Time) int {
 
 // after returns the index of the grant that ended a wait, or -1.
 func (x *grantIndex) after(w checker.Wait) int {
-	if i, known := x.byAcquire[acquisition{w.Client, w.Resource, w.To}]; known && w.Granted {
-		return i
+	i, _ := slices.BinarySearchFunc(x.list, w.To, func(g Grant, at history.Time) int { return cmp.Compare(g.Granted, at) })
+	for ; w.Granted && i < len(x.list) && x.list[i].Granted == w.To; i++ {
+		if g := &x.list[i]; g.Client == w.Client && g.Resource == w.Resource {
+			return i
+		}
 	}
 	return -1
 }
