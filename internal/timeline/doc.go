@@ -14,4 +14,7 @@
 // follows from another one of its instant waits for it. A timeline is plain data, which its observers read and do not
 // change. It keeps only what further events can concern, so its memory grows with what is live at a time.
 // What an observer has to remember of a hold, a client or a resource it keeps itself: see [PerHold].
+//
+// Readers that show a run get what lasted as data: [Timeline.Windows], [Timeline.Holds] and [Timeline.Intervals]
+// as the history is read, or all of a run at once as its [Past].
 package timeline

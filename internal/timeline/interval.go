@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -10,17 +9,19 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Interval is something that lasted for a time, or happened at an instant: a call, a pause, a key on a node, a
-// fault, a node that is down, links that are cut.
+// Interval is something that lasted for a time, or happened at an instant: a call, a pause, a death, a key on a
+// node, a fault, a node that is down, a link that is cut, a store without a leader.
 type Interval struct {
 	Begin history.Event // the event that begins it, or the only one
 	End   history.Event // the event that ends it; without a kind if there is none
 
+	First, Last int // numbers of the two events in the history, from 1; 0: there is none
+
 	From, To history.Time // To is the end of the history if the interval is open
 	Open     bool         // it has not ended when the history ends
 
-	// Cut lists the nodes to which the client has no link, in ascending order, if a LinkDown
-	// begins the interval.
+	// Cut lists all nodes to which the client has no link, in ascending order, if the interval is that of its
+	// links together. Its Begin is a LinkDown without a node. Each link has an interval of its own, too.
 	Cut []int
 }
 
@@ -32,10 +33,12 @@ var beginOf = map[history.Kind]history.Kind{
 	history.ReadDone: history.Read, history.WriteDone: history.Write,
 	history.Resume: history.Pause, history.NodeUp: history.NodeDown,
 	history.KeyGone: history.KeySet, history.FaultEnd: history.FaultStart,
+	history.LinkUp: history.LinkDown,
 }
 
-// begins are the kinds of events that begin an interval.
-var begins = func() (k Kinds) {
+// begins are the kinds of events that begin an interval. Nothing ends a death.
+var begins = func() Kinds {
+	k := KindSet(history.Kill)
 	for _, begin := range beginOf {
 		k |= KindSet(begin)
 	}
@@ -62,10 +65,11 @@ type intervals struct {
 
 // intervalKey identifies an open interval.
 type intervalKey struct {
-	kind     history.Kind // that began it
-	number   int          // of the fault, client or node
-	token    string
-	resource string
+	kind         history.Kind // that began it
+	client, node int
+	fault        int
+	token        string
+	resource     string
 }
 
 // Wants implements [Observer].
@@ -73,49 +77,72 @@ func (*intervals) Wants() Kinds { return ^KindSet(history.Step, history.End) }
 
 // Observe implements [Observer].
 func (x *intervals) Observe(f *Fact) {
+	if f.Ordinal == 0 { // the history does not record it
+		return
+	}
 	e := *f.Event
-	if e.Kind == Reentered {
+	switch e.Kind {
+	case Reentered:
 		e.Kind = history.Granted
+	case history.Kill:
+		x.end(intervalKey{kind: history.Pause, client: e.Client}, e, f.Ordinal) // the dead are not paused
+	case history.LinkDown, history.LinkUp:
+		if !f.LinkChanged {
+			return
+		}
+		if !slices.Contains(x.changed, f.Actor) {
+			x.changed = append(x.changed, f.Actor)
+		}
+	case history.Leader:
+		leaderless := intervalKey{kind: history.Leader}
+		x.end(leaderless, e, f.Ordinal)
+		if e.Node == 0 {
+			x.begin(leaderless, Interval{Begin: e, First: f.Ordinal, From: e.Time})
+			return
+		}
 	}
 	kind, over := beginOf[e.Kind]
 	switch {
-	case f.Ordinal == 0: // nothing that was recorded
 	case over:
-		x.end(keyOf(kind, &e), &e)
+		x.end(keyOf(kind, &e), e, f.Ordinal)
 	case begins.Has(e.Kind):
-		if key := keyOf(e.Kind, &e); x.open[key] == nil {
-			x.open[key] = &Interval{Begin: e, From: e.Time}
-		}
-	case e.Kind == history.LinkDown || e.Kind == history.LinkUp:
-		if f.LinkChanged && !slices.Contains(x.changed, f.Actor) {
-			x.changed = append(x.changed, f.Actor)
-		}
+		x.begin(keyOf(e.Kind, &e), Interval{Begin: e, First: f.Ordinal, From: e.Time})
 	default:
-		x.each(&Interval{Begin: e, From: e.Time, To: e.Time})
+		x.each(&Interval{Begin: e, First: f.Ordinal, From: e.Time, To: e.Time})
 	}
 }
 
 func keyOf(kind history.Kind, e *history.Event) intervalKey {
 	switch kind {
 	case history.FaultStart:
-		return intervalKey{kind: kind, number: e.Fault}
-	case history.Pause:
-		return intervalKey{kind: kind, number: e.Client}
+		return intervalKey{kind: kind, fault: e.Fault}
+	case history.Pause, history.Kill:
+		return intervalKey{kind: kind, client: e.Client}
 	case history.NodeDown:
-		return intervalKey{kind: kind, number: e.Node}
+		return intervalKey{kind: kind, node: e.Node}
+	case history.LinkDown:
+		return intervalKey{kind: kind, client: e.Client, node: e.Node}
 	case history.KeySet:
-		return intervalKey{kind, e.Node, e.Token, e.Resource}
+		return intervalKey{kind: kind, node: e.Node, token: e.Token, resource: e.Resource}
 	}
-	return intervalKey{kind, e.Client, e.Token, e.Resource}
+	return intervalKey{kind: kind, client: e.Client, token: e.Token, resource: e.Resource}
 }
 
-func (x *intervals) end(key intervalKey, e *history.Event) {
+// begin opens an interval, unless it is open.
+func (x *intervals) begin(key intervalKey, i Interval) {
+	if x.open[key] == nil {
+		x.open[key] = &i
+	}
+}
+
+// end ends an interval, if it is open.
+func (x *intervals) end(key intervalKey, by history.Event, ordinal int) {
 	i := x.open[key]
 	if i == nil {
 		return
 	}
 	delete(x.open, key)
-	i.End, i.To = *e, e.Time
+	i.End, i.Last, i.To = by, ordinal, by.Time
 	x.each(i)
 }
 
@@ -123,10 +150,10 @@ func (x *intervals) end(key intervalKey, e *history.Event) {
 func (x *intervals) Settle() {
 	slices.SortFunc(x.changed, func(a, b *Client) int { return cmp.Compare(a.Number, b.Number) })
 	for _, c := range x.changed {
-		now, key := x.timeline.Now, intervalKey{kind: history.LinkDown, number: c.Number}
-		x.end(key, &history.Event{Time: now, Kind: history.LinkUp, Client: c.Number})
+		now, key := x.timeline.Now, intervalKey{kind: history.LinkDown, client: c.Number}
+		x.end(key, history.Event{Time: now, Kind: history.LinkUp, Client: c.Number}, 0)
 		if c.Unlinked != 0 {
-			x.open[key] = &Interval{Begin: history.Event{Time: now, Kind: history.LinkDown, Client: c.Number}, From: now, Cut: c.Unlinked.List()}
+			x.begin(key, Interval{Begin: history.Event{Time: now, Kind: history.LinkDown, Client: c.Number}, From: now, Cut: c.Unlinked.List()})
 		}
 	}
 	x.changed = x.changed[:0]
@@ -138,32 +165,11 @@ func (*intervals) Settles() Kinds { return KindSet(history.LinkDown, history.Lin
 // finish passes on the open intervals, in the order in which they began.
 func (x *intervals) finish(end history.Time) {
 	for _, key := range slices.SortedFunc(maps.Keys(x.open), func(a, b intervalKey) int {
-		return cmp.Or(cmp.Compare(x.open[a].From, x.open[b].From), cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number),
-			strings.Compare(a.token, b.token), strings.Compare(a.resource, b.resource))
+		return cmp.Or(cmp.Compare(x.open[a].From, x.open[b].From), cmp.Compare(a.kind, b.kind), cmp.Compare(a.fault, b.fault),
+			cmp.Compare(a.client, b.client), cmp.Compare(a.node, b.node), strings.Compare(a.token, b.token), strings.Compare(a.resource, b.resource))
 	}) {
 		i := x.open[key]
 		i.To, i.Open = end, true
 		x.each(i)
-	}
-}
-
-// Overdue returns the periods of a section window in which no lease window covers it: the
-// client works on past its validity. The leases are those of the same grant, in the order of
-// time.
-func Overdue(section Window, leases []Window) iter.Seq2[history.Time, history.Time] {
-	return func(yield func(from, to history.Time) bool) {
-		from := section.From
-		for _, l := range leases {
-			if l.Empty || l.To <= from {
-				continue
-			}
-			if to := min(l.From, section.To); from < to && !yield(from, to) {
-				return
-			}
-			from = l.To
-		}
-		if from < section.To {
-			yield(from, section.To)
-		}
 	}
 }

@@ -18,6 +18,9 @@ func intervals(end history.Time, events ...history.Event) string {
 		if i.Begin.Token != "" {
 			text += " " + i.Begin.Token
 		}
+		if i.Begin.Kind == history.LinkDown && i.Begin.Node > 0 {
+			text += fmt.Sprintf(" %d", i.Begin.Node)
+		}
 		if i.End.Kind != 0 {
 			text += fmt.Sprintf(", %v", i.End.Kind)
 		}
@@ -74,14 +77,38 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// All links of a client that change at one instant are one interval, in whatever order.
+// All links of a client that change at one instant are one interval, in whatever order. Each link has its own.
 func TestLinksOfOneInstantAreOneInterval(t *testing.T) {
 	link := func(at history.Time, k history.Kind, node int) history.Event {
 		return history.Event{Time: at, Kind: k, Client: 1, Node: node}
 	}
 	got := intervals(9, link(1, history.LinkDown, 5), link(1, history.LinkDown, 4), link(1, history.LinkDown, 4),
 		link(3, history.LinkUp, 4), link(3, history.LinkDown, 4), link(4, history.LinkUp, 4), link(4, history.LinkUp, 2))
-	if want := "1-3 link-down, link-up, nodes [4 5]\n3-4 link-down, link-up, nodes [4 5]\n4-9 link-down, nodes [5], open"; got != want {
+	if want := `1-3 link-down 4, link-up
+1-3 link-down, link-up, nodes [4 5]
+3-4 link-down 4, link-up
+3-4 link-down, link-up, nodes [4 5]
+1-9 link-down 5, open
+4-9 link-down, nodes [5], open`; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A death ends a pause, and lasts. A store has no leader until the next one.
+func TestDeathsAndLeaders(t *testing.T) {
+	got := intervals(9,
+		history.Event{Time: 1, Kind: history.Pause, Client: 1},
+		history.Event{Time: 2, Kind: history.Leader},
+		history.Event{Time: 3, Kind: history.Kill, Client: 1},
+		history.Event{Time: 4, Kind: history.Leader, Node: 2},
+		history.Event{Time: 5, Kind: history.Leader},
+	)
+	const want = `1-3 pause, kill
+2-4 leader, leader
+4-4 leader
+3-9 kill, open
+5-9 leader, open`
+	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -8,7 +8,7 @@
 //
 // To show a run in another way, read its lines:
 //
-//	for _, l := range t.Lines(checker.Lease) { … }
+//	for _, l := range t.Lines(t.Past()) { … }
 //
 // A trace has what a history does not: requests, and replies that were not counted.
 // Replies that come after the lock has stopped waiting are missing; if such a request sets

@@ -13,7 +13,7 @@ import (
 // Happened is an event of the history.
 type Happened struct{ *history.Event }
 
-func (h Happened) tell(t *describer) (who, what string) {
+func (h Happened) tell(t *describer) (who Participant, what string) {
 	if say := eventTexts[h.Kind]; say != nil {
 		return actor(h.Event), say(t, h.Event)
 	}
@@ -21,23 +21,23 @@ func (h Happened) tell(t *describer) (who, what string) {
 }
 
 // actor returns whom an event is about.
-func actor(e *history.Event) string {
+func actor(e *history.Event) Participant {
 	switch e.Kind {
 	case history.FaultStart, history.FaultEnd:
-		return fmt.Sprintf("fault %d", e.Fault)
+		return Participant{Role: Fault, Number: e.Fault}
 	case history.LinkDown, history.LinkUp:
-		return fmt.Sprintf("link %d-%d", e.Client, e.Node)
+		return Participant{Role: Link, Number: e.Client, Node: e.Node}
 	case history.Apply:
-		return "resource"
+		return Participant{Role: Resource}
 	case history.Leader, history.EntryGone, history.EntrySet, history.EntryDeleted, history.EntriesSeen:
-		return "store"
+		return Participant{Role: Store}
 	case history.End:
-		return "run"
+		return Participant{Role: Run}
 	}
 	if e.Node > 0 && e.Kind != history.Step {
-		return nodeName(e.Node)
+		return node(e.Node)
 	}
-	return clientName(e.Client)
+	return client(e.Client)
 }
 
 // eventTexts has the text of each kind of event; an empty text hides the event. Other
@@ -80,7 +80,7 @@ var eventTexts = map[history.Kind]func(t *describer, e *history.Event) string{
 		return accessText(e, "has written %d", fmt.Sprintf("its write of %d", e.Value))
 	},
 	history.Apply: func(t *describer, e *history.Event) string {
-		return fmt.Sprintf("takes %d of %s, under %s%s", e.Value, clientName(e.Client), t.token(e), fenceText(e))
+		return fmt.Sprintf("takes %d of %s, under %s%s", e.Value, client(e.Client), t.token(e), fenceText(e))
 	},
 
 	history.Pause:  constText("stands still"),
@@ -170,7 +170,7 @@ func byClient(e *history.Event) string {
 	if e.Client == 0 {
 		return ""
 	}
-	return ", by " + clientName(e.Client)
+	return ", by " + client(e.Client).String()
 }
 
 // longDelay is the travel time of a request from which it is shown.
@@ -191,7 +191,7 @@ func leaderText(_ *describer, e *history.Event) string {
 	if e.Node == 0 {
 		return "nobody leads"
 	}
-	return trimComma(nodeName(e.Node) + " leads, " + e.Detail)
+	return trimComma(node(e.Node).String() + " leads, " + e.Detail)
 }
 
 // granted describes the validity and the window that the checker uses.
@@ -215,7 +215,7 @@ var stepWords = map[string]string{
 func (t *describer) step(e *history.Event) string {
 	switch text := stepWords[e.Name]; {
 	case e.Node > 0:
-		return "← " + nodeName(e.Node) + ": counted"
+		return "← " + node(e.Node).String() + ": counted"
 	case text != "":
 		return text
 	case t.strikes:
@@ -225,4 +225,7 @@ func (t *describer) step(e *history.Event) string {
 }
 
 // Describe returns whom an event of a history is about, and what happened.
-func Describe(e *history.Event) (who, what string) { return Happened{e}.tell(&describer{}) }
+func Describe(e *history.Event) (who, what string) {
+	p, what := Happened{e}.tell(&describer{})
+	return p.String(), what
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // row is a line of the table.
@@ -66,11 +67,11 @@ func (t *Trace) legend(of checker.Property) []string {
 
 // rows returns the lines with a text, and those about overlaps.
 func (t *Trace) rows(of checker.Property, f checker.Finding) (rows []row) {
-	windows := windows(t.Windows(of))
+	windows := windowsOf(t.Past(), of)
 	overlaps := windows.overlaps()
 	for _, l := range t.lines(windows) {
 		if l.What != "" {
-			rows = append(rows, row{mark(l.At, overlaps, f), inMs(l.At), l.Who, l.What})
+			rows = append(rows, row{mark(l.At, overlaps, f), inMs(l.At), l.Who.String(), l.What})
 		}
 		for _, o := range overlaps {
 			if o.shows(l) {
@@ -102,13 +103,13 @@ func inMs(at history.Time) string {
 type Line struct {
 	At    history.Time
 	Entry Entry
-	Who   string // "client 1", "node 2", "store", "resource", "fault 1", "link 1-2", "run"
+	Event int // number of the event in the history, from 1; 0: the entry is none
+	Who   Participant
 	What  string // empty: it is not worth a line
 }
 
-// Lines describes all entries in order. The windows are those of lease or section
-// exclusion.
-func (t *Trace) Lines(of checker.Property) []Line { return t.lines(t.Windows(of)) }
+// Lines describes all entries in order, with the lease windows of the past.
+func (t *Trace) Lines(past timeline.Past) []Line { return t.lines(windowsOf(past, checker.Lease)) }
 
 func (t *Trace) lines(w windows) []Line {
 	list := t.sorted()
@@ -120,7 +121,7 @@ func (t *Trace) lines(w windows) []Line {
 	for i, r := range list {
 		tell.strikes = i+1 < len(list) && strikes(list[i+1])
 		who, what := r.what.tell(&tell)
-		lines[i] = Line{r.at, r.what, who, what}
+		lines[i] = Line{r.at, r.what, r.event, who, what}
 	}
 	return lines
 }

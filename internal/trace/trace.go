@@ -7,6 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Trace records what happens in a run. It is a [runner.Watcher] of one run, whose clients
@@ -15,7 +16,8 @@ type Trace struct {
 	header  history.Header
 	clocks  *clocks
 	records []record
-	dropped int           // what came when there were [MostRecords]
+	events  int           // how many of the records are events
+	dropped int           // what came when there were [MaxRecords]
 	last    history.Event // of the history
 	replies map[int]reply // the last of each client
 }
@@ -34,8 +36,9 @@ func Of(e runner.Experiment) (runner.Experiment, *Trace) {
 
 // record is an entry and its time.
 type record struct {
-	at   history.Time
-	what Entry
+	at    history.Time
+	what  Entry
+	event int // its number among the events, from 1; 0: it is none
 }
 
 // reply is a reply that may still be counted.
@@ -47,7 +50,7 @@ type reply struct {
 // Entry is one event of a trace: [Happened], [Sent], [*Replied], [Asked], [Answered] or [ClockIs].
 type Entry interface {
 	// tell puts it into words: who did it, and what. Without words it is not worth a line.
-	tell(t *describer) (who, what string)
+	tell(t *describer) (who Participant, what string)
 }
 
 // Open implements [runner.Watcher].
@@ -107,11 +110,24 @@ func (t *Trace) add(at history.Time, what Entry) {
 		t.dropped++
 		return
 	}
+	r := record{at: at, what: what}
 	if h, is := what.(Happened); is { // the event is the world's, and lent
 		e := *h.Event
-		what = Happened{&e}
+		t.events++
+		r.what, r.event = Happened{&e}, t.events
 	}
-	t.records = append(t.records, record{at, what})
+	t.records = append(t.records, r)
+}
+
+// Past is what the timeline says of the run. Its events are numbered as in [Line].
+func (t *Trace) Past() timeline.Past {
+	return timeline.PastOf(t.header, func(yield func(*history.Event) bool) {
+		for _, r := range t.records {
+			if h, is := r.what.(Happened); is && !yield(h.Event) {
+				return
+			}
+		}
+	})
 }
 
 // now returns the time of an entry that is not an event.

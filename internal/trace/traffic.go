@@ -10,9 +10,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-func clientName(n int) string { return "client " + strconv.Itoa(n) }
-func nodeName(n int) string   { return "node " + strconv.Itoa(n) }
-
 // Sent is a request to nodes. Rounds of requests are numbered from 1.
 type Sent struct {
 	Client, Round int
@@ -20,9 +17,9 @@ type Sent struct {
 	Command       env.Command
 }
 
-func (s Sent) tell(t *describer) (string, string) {
+func (s Sent) tell(t *describer) (Participant, string) {
 	t.rounds[s.Round] = &round{command: s.Command, asked: s.To}
-	return clientName(s.Client), fmt.Sprintf("→ %s: %s", Nodes(s.To), commandWords(s.Command))
+	return client(s.Client), fmt.Sprintf("→ %s: %s", Nodes(s.To), commandWords(s.Command))
 }
 
 // commandFormats has the text of each operation. Its verbs are the token and the TTL.
@@ -79,13 +76,13 @@ type Replied struct {
 	Counted       history.Outcome // as what it was counted; 0: nobody did
 }
 
-func (r *Replied) tell(t *describer) (string, string) {
+func (r *Replied) tell(t *describer) (Participant, string) {
 	asked := t.rounds[r.Round]
-	text := fmt.Sprintf("← %s: %s", nodeName(r.Reply.Node), answerWords(asked.command.Op, r.Reply))
+	text := fmt.Sprintf("← %s: %s", node(r.Reply.Node), answerWords(asked.command.Op, r.Reply))
 	if op := asked.command.Op; votedOn[op] {
 		text += t.vote(r, asked)
 	}
-	return clientName(r.Client), text
+	return client(r.Client), text
 }
 
 // vote returns what a reply is worth.
@@ -149,9 +146,9 @@ type Asked struct {
 	Request       env.StoreRequest
 }
 
-func (a Asked) tell(t *describer) (string, string) {
+func (a Asked) tell(t *describer) (Participant, string) {
 	t.requests[a.Round] = a.Request
-	return clientName(a.Client), "→ store: " + requestWords(a.Request)
+	return client(a.Client), "→ store: " + requestWords(a.Request)
 }
 
 func requestWords(r env.StoreRequest) string {
@@ -196,14 +193,14 @@ type Answered struct {
 	Err           error // Reply says nothing then
 }
 
-func (a Answered) tell(t *describer) (string, string) {
+func (a Answered) tell(t *describer) (Participant, string) {
 	op := t.requests[a.Round].Op
 	delete(t.requests, a.Round)
 	switch {
 	case a.Err != nil:
-		return clientName(a.Client), fmt.Sprintf("← store: %v: %v", op, a.Err)
+		return client(a.Client), fmt.Sprintf("← store: %v: %v", op, a.Err)
 	case !a.Reply.Done:
-		return clientName(a.Client), fmt.Sprintf("← store: %v: declined", op)
+		return client(a.Client), fmt.Sprintf("← store: %v: declined", op)
 	}
 	text := "done"
 	switch {
@@ -214,5 +211,5 @@ func (a Answered) tell(t *describer) (string, string) {
 	case (op == env.StoreCreate || op == env.StoreRenew || op == env.StoreUpdate) && len(a.Reply.Entries) == 1:
 		text = fmt.Sprintf("%q, revision %d", textfmt.Token(a.Reply.Entries[0].Key), a.Reply.Entries[0].Revision)
 	}
-	return clientName(a.Client), fmt.Sprintf("← store: %v: %s", op, text)
+	return client(a.Client), fmt.Sprintf("← store: %v: %s", op, text)
 }

@@ -20,7 +20,7 @@ type block struct{ d Diagram }
 func (b block) HTML() (template.HTML, error) {
 	data := b.d.table()
 	id := b.d.id()
-	figure := document.Figure{SVG: append(b.d.draw("", id), b.d.strips(id)...), Caption: b.d.Caption(), Data: &data}
+	figure := document.Figure{SVG: append(b.d.draw(id), b.d.strips(id)...), Caption: b.d.Caption(), Data: &data}
 	figure.Head, figure.Width = b.d.head()
 	drawing, err := figure.HTML()
 	if err != nil {
@@ -33,7 +33,7 @@ func (b block) HTML() (template.HTML, error) {
 // id tells the drawings of a page apart.
 func (d Diagram) id() string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(d.String()))
+	_, _ = fmt.Fprint(h, d.Messages, d.Events, d.Spans)
 	return fmt.Sprintf("%ssequence-%016x", d.Anchor, h.Sum64())
 }
 
@@ -91,50 +91,4 @@ func (d Diagram) table() document.Table {
 		t.Head(c.text())
 	}
 	return t
-}
-
-// String prints the model, a line for each thing that is drawn.
-func (d Diagram) String() string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	name := func(i int) string { return d.Participants[i].Name }
-	for _, p := range d.Participants {
-		line("lifeline %s", p.Name)
-	}
-	for _, m := range d.Messages {
-		line("message %s → %s: %s", d.end(m.From, m.Sent, m.SentKnown), d.end(m.To, m.Received, m.ReceivedKnown), m.label())
-	}
-	for _, e := range d.Events {
-		line("%s %v %s: %s", e.Emphasis, inMs(e.At.At), name(e.Who), e.Text)
-	}
-	for _, s := range d.Spans {
-		open := ""
-		if s.Open {
-			open = " and on"
-		}
-		line("%s %s–%s%s %s: %s", s.State, inMs(s.From.At), inMs(s.To.At), open, name(s.Who), s.Text)
-	}
-	if o := d.Overlap; o != nil {
-		line("overlap %s–%s %s and %s", inMs(o.From.At), inMs(o.To.At), name(o.First), name(o.Second))
-	}
-	for _, c := range d.Omissions {
-		line("cut: %s", c.text())
-	}
-	return b.String()
-}
-
-func (d Diagram) end(who int, at Point, known bool) string {
-	if !known {
-		return d.Participants[who].Name
-	}
-	return inMs(at.At) + " " + d.Participants[who].Name
-}
-
-// label is the message's text and its fate.
-func (m Message) label() string {
-	text := m.Text
-	if m.Lost {
-		text = strings.TrimSpace(text + " ✗ " + fault(m.Fault))
-	}
-	return text
 }

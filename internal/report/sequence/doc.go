@@ -6,7 +6,7 @@
 //	e, t := trace.Of(e)
 //	r, err := e.Run(ctx, c.Seed, nil)
 //	d := Of(t, r.Report.Finding(c.Property))
-//	page.Add("How it happens", d.Block())   // or d.SVG(), a file of its own
+//	page.Add("How it happens", d.Block())
 //
 // A [Diagram] is a model, made of a trace. The drawing is made of the model alone. Nothing is
 // invented: an end of a message whose time is unknown is drawn as a ring beside the known end.

@@ -10,20 +10,11 @@ import (
 
 	svg "github.com/ajstarks/svgo/float"
 
-	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/trace"
 )
 
 //go:embed sequence.css
 var style string
-
-// SVG returns the diagram as a standalone file.
-func (d Diagram) SVG() []byte {
-	return d.draw(document.Colours+style+alone, "")
-}
-
-// alone is the part of the style that a page provides and a standalone file does not have.
-const alone = `svg { background: var(--ground); font-family: system-ui, "Liberation Sans", Arial, sans-serif; }
-`
 
 // canvas draws a layout, with one decimal.
 type canvas struct {
@@ -44,20 +35,14 @@ func (d Diagram) head() (svgText []byte, width float64) {
 	return out.Bytes(), c.l.width
 }
 
-// draw draws from the background to the front. styles are those that the page does not have. With an id
-// the strips of the page can refer to the content.
-func (d Diagram) draw(styles, id string) []byte {
+// draw draws from the background to the front. By the id the strips of the page refer to the content.
+func (d Diagram) draw(id string) []byte {
 	var out bytes.Buffer
 	c := canvas{svg.New(&out), d, d.layout()}
 	c.Decimals = 1
 	c.Start(c.l.width, c.l.height, fmt.Sprintf(`viewBox="0 0 %.1f %.1f"`, c.l.width, c.l.height), `class="sequence"`, `role="img"`)
 	c.Title("Message-sequence diagram: " + d.Finding.Property.Title())
-	if styles != "" {
-		c.Style("text/css", styles)
-	}
-	if id != "" {
-		c.Group(`id="`+id+`"`, `class="sequence"`)
-	}
+	c.Group(`id="`+id+`"`, `class="sequence"`)
 	c.place()
 	c.times()
 	c.lifelines()
@@ -65,9 +50,7 @@ func (d Diagram) draw(styles, id string) []byte {
 	c.arrows()
 	c.labels()
 	c.heads()
-	if id != "" {
-		c.Gend()
-	}
+	c.Gend()
 	c.End()
 	return out.Bytes()
 }
@@ -108,7 +91,7 @@ func (c canvas) place() {
 // client dead, dotted where time is left out.
 func (c canvas) lifelines() {
 	for lane, p := range c.d.Participants {
-		if p.Role == Faults {
+		if p.Role == trace.Fault {
 			continue
 		}
 		x, y := c.l.lanes[lane], c.l.heads[0]+headHeight/2
@@ -271,8 +254,8 @@ func (c canvas) headAt(y float64) {
 	c.rect(box{0, y, c.l.width, headHeight - 8}, "head")
 	c.Text(c.l.times-10, y+21, "ms", class("time"))
 	for lane, p := range c.d.Participants {
-		c.Text(c.l.lanes[lane], y+21, p.Name, class("name"))
-		if p.Role == Client {
+		c.Text(c.l.lanes[lane], y+21, p.String(), class("name"))
+		if p.Role == trace.Client {
 			c.rect(box{c.l.lanes[lane] - 22, y + 27, 44, 4}, "holding", colour(p.Number))
 		}
 	}

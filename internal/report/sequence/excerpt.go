@@ -1,7 +1,6 @@
 package sequence
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -46,42 +45,25 @@ func (d Diagram) chooseRanges(most int) (all []orderRange) {
 
 // wholeInstants extends a range to whole instants.
 func (d Diagram) wholeInstants(s orderRange) orderRange {
-	first, last := d.at(s.from), d.at(s.to)
-	for _, l := range d.Lines {
-		if l.At.At >= first && l.At.At <= last {
-			s.from, s.to = min(s.from, l.At.Order), max(s.to, l.At.Order+1)
-		}
+	from, to := line(s.from), line(s.to)
+	for from > 0 && d.times[from-1] == d.times[from] {
+		from--
 	}
-	return s
+	for to < len(d.times)-1 && d.times[to+1] == d.times[to] {
+		to++
+	}
+	return orderRange{order(from), order(to) + 1}
 }
 
-// at returns the time of a point's order.
-func (d Diagram) at(order int) (at history.Time) {
-	for _, l := range d.Lines {
-		if l.At.Order <= order {
-			at = l.At.At
-		}
-	}
-	return at
-}
-
-// last is the order after all lines.
-func (d Diagram) last() (order int) {
-	for _, l := range d.Lines {
-		order = max(order, l.At.Order+1)
-	}
-	return order
-}
+// last is the last order of all lines.
+func (d Diagram) last() int { return order(len(d.times)) - 1 }
 
 // focusPoints returns the orders to keep: when both holds begin and when their overlap ends, or
 // else the place of the finding.
 func (d Diagram) focusPoints() []int {
 	at := func(t history.Time) int {
-		i, _ := slices.BinarySearchFunc(d.Lines, t, func(l Line, t history.Time) int { return cmp.Compare(l.At.At, t) })
-		if i == len(d.Lines) {
-			return d.last()
-		}
-		return d.Lines[i].At.Order
+		i, _ := slices.BinarySearch(d.times, t)
+		return min(order(i), d.last())
 	}
 	f := d.Finding
 	switch {
@@ -158,15 +140,8 @@ func (d Diagram) between(after, before int) Omission {
 			c.Events++
 		}
 	}
-	first := true
-	for _, l := range d.Lines {
-		switch {
-		case !out.has(l.At.Order):
-		case first:
-			c.From, c.To, first = l.At.At, l.At.At, false
-		default:
-			c.To = l.At.At
-		}
+	if first := line(out.from); first < len(d.times) {
+		c.From, c.To = d.times[first], d.times[line(out.to)]
 	}
 	return c
 }
@@ -193,15 +168,6 @@ func (d Diagram) clamp(p Point, s orderRange) Point {
 	if s.has(p.Order) {
 		return p
 	}
-	var closest Point
-	for _, l := range d.Lines {
-		switch {
-		case !s.has(l.At.Order):
-		case p.Order < s.from:
-			return l.At
-		default:
-			closest = l.At
-		}
-	}
-	return closest
+	n := line(min(max(p.Order, s.from), s.to))
+	return Point{d.times[n], order(n)}
 }

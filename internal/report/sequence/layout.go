@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/trace"
 )
 
 // Sizes in pixels. Texts have the size of the page's texts: on a phone the drawing scrolls.
@@ -228,7 +229,7 @@ func (p *planner) name(i item) string {
 	}
 	var numbers []string
 	from := p.d.Participants[p.d.Messages[i.of[0]].From]
-	if from.Role != Node {
+	if from.Role != trace.Node {
 		return i.text
 	}
 	for _, m := range i.of {
@@ -241,7 +242,7 @@ func (p *planner) name(i item) string {
 func (p *planner) columns(items []item) {
 	need := make([]float64, len(p.d.Participants))
 	for i, q := range p.d.Participants {
-		need[i] = max(laneWidth-labelGap-lostWidth, textWidth(q.Name)/2+20)
+		need[i] = max(laneWidth-labelGap-lostWidth, textWidth(q.String())/2+20)
 	}
 	for _, i := range items {
 		if i.kind != lost {
@@ -287,7 +288,7 @@ func (c Omission) text() string {
 
 // wrapped wraps the text of a label.
 func (p *planner) wrapped(i item) []string {
-	if p.d.Participants[i.lane].Role == Faults {
+	if p.d.Participants[i.lane].Role == trace.Fault {
 		return textfmt.Lines(i.text, narrowAt)
 	}
 	return textfmt.Lines(i.text, wrapAt)

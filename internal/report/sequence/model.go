@@ -3,6 +3,7 @@ package sequence
 import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/trace"
 )
 
 // Diagram is the model of a drawing.
@@ -11,33 +12,18 @@ type Diagram struct {
 
 	Finding checker.Finding // that it illustrates
 
-	Participants []Participant // from left to right; referred to by index
-	Messages     []Message     // in the order in which the client sent or received them
-	Events       []Event       // in their order
-	Spans        []Span
-	Overlap      *Overlap // nil: the finding is not about two holders
+	// Participants have lifelines, from left to right. They are referred to by index. All faults have one lane.
+	Participants []trace.Participant
+
+	Messages []Message // in the order in which the client sent or received them
+	Events   []Event   // in their order
+	Spans    []Span
+	Overlap  *Overlap // nil: the finding is not about two holders
 
 	Omissions []Omission // what is left out, in order
 	Lines     []Line     // the same as text, in order
-}
 
-// Role is the kind of a participant. Participants are sorted by role.
-type Role int
-
-// The roles.
-const (
-	Faults Role = iota + 1 // the lane of the faults, which is no participant
-	Client
-	Store // of a lock that is not kept by nodes
-	Node
-	Resource // the guarded resource
-)
-
-// Participant has a lifeline.
-type Participant struct {
-	Role   Role
-	Number int // of a client or node; else 0
-	Name   string
+	times []history.Time // of all lines of the trace
 }
 
 // Point is an instant on a lifeline. Order sorts the points of one instant as the trace

@@ -2,12 +2,12 @@ package sequence
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sort"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/internal/trace"
 )
 
@@ -17,14 +17,15 @@ func Of(t *trace.Trace, f checker.Finding) Diagram { return complete(t, f).short
 
 // complete makes the diagram of a trace with all messages.
 func complete(t *trace.Trace, f checker.Finding) Diagram {
-	r := newBuilder(t.Lines(checker.Lease))
+	past := t.Past()
+	r := newBuilder(t.Lines(past), past)
 	r.d.Finding = f
+	r.spans()
 	for i, l := range r.lines {
 		r.record(l, Point{l.At, order(i)})
 	}
-	r.closeOpen()
 	r.resolve()
-	r.holds(t.Windows(checker.Lease), t.Windows(checker.Section))
+	r.holds()
 	r.overlap(f)
 	r.sort()
 	return r.d
@@ -33,25 +34,32 @@ func complete(t *trace.Trace, f checker.Finding) Diagram {
 // order is the order of a line. It leaves room for a further point after each.
 func order(line int) int { return 2 * line }
 
+// line is the line of an order; of none, the first.
+func line(order int) int { return max(order, 0) / 2 }
+
 // builder makes a model of the lines of a trace.
 type builder struct {
-	lines []trace.Line
-	names holdNames
-	d     Diagram
-	lanes map[string]int // by the trace's name of the participant
+	past   timeline.Past
+	lines  []trace.Line
+	points map[int]Point // by the number of the event
+	names  holdNames
+	d      Diagram
+	lanes  map[trace.Participant]int
 
 	asked    map[requestKey]*request
-	requests []*request // in the order in which they were sent
-	accesses map[accessKey]*request
-	outages  []linkOutage
-	open     map[spanKey]int // indices of open spans
+	requests []*request
+	accesses map[int]*request // by the number of the event that begins it
 	silence  noAnswerEvent
 }
 
-func newBuilder(lines []trace.Line) *builder {
+func newBuilder(lines []trace.Line, past timeline.Past) *builder {
 	r := &builder{
-		lines: lines, names: newHoldNames(lines), lanes: map[string]int{},
-		asked: map[requestKey]*request{}, accesses: map[accessKey]*request{}, open: map[spanKey]int{},
+		past: past, lines: lines, points: map[int]Point{}, names: newHoldNames(lines), lanes: map[trace.Participant]int{},
+		asked: map[requestKey]*request{}, accesses: map[int]*request{},
+	}
+	for i, l := range lines {
+		r.points[l.Event] = Point{l.At, order(i)}
+		r.d.times = append(r.d.times, l.At)
 	}
 	r.participate()
 	return r
@@ -59,30 +67,25 @@ func newBuilder(lines []trace.Line) *builder {
 
 // participate lists the participants.
 func (r *builder) participate() {
-	seen := map[string]Participant{}
 	for _, l := range r.lines {
-		for _, who := range concerned(l) {
-			if p := participant(who); p.Role != 0 {
-				seen[who] = p
+		for _, p := range concerned(l) {
+			if _, listed := r.lanes[p]; !listed && p.Role <= trace.Resource {
+				r.lanes[p] = 0
+				r.d.Participants = append(r.d.Participants, p)
 			}
 		}
 	}
-	for _, p := range seen {
-		if !slices.Contains(r.d.Participants, p) {
-			r.d.Participants = append(r.d.Participants, p)
-		}
-	}
-	slices.SortFunc(r.d.Participants, func(a, b Participant) int {
+	slices.SortFunc(r.d.Participants, func(a, b trace.Participant) int {
 		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Number, b.Number))
 	})
-	for who, p := range seen {
-		r.lanes[who] = slices.Index(r.d.Participants, p)
+	for i, p := range r.d.Participants {
+		r.lanes[p] = i
 	}
 }
 
-// concerned lists all participants of a line, by the trace's names.
-func concerned(l trace.Line) []string {
-	all := []string{l.Who}
+// concerned lists all participants of a line.
+func concerned(l trace.Line) []trace.Participant {
+	all := []trace.Participant{laneOf(l.Who)}
 	switch h := l.Entry.(type) {
 	case trace.Sent:
 		for _, n := range h.To.List() {
@@ -98,42 +101,26 @@ func concerned(l trace.Line) []string {
 	return all
 }
 
-// The trace's names of the other participants.
-const (
-	store    = "store"
-	resource = "resource"
+var (
+	store    = trace.Participant{Role: trace.Store}
+	resource = trace.Participant{Role: trace.Resource}
 )
 
-func client(n int) string { return fmt.Sprintf("client %d", n) }
-func node(n int) string   { return fmt.Sprintf("node %d", n) }
+func client(n int) trace.Participant { return trace.Participant{Role: trace.Client, Number: n} }
+func node(n int) trace.Participant   { return trace.Participant{Role: trace.Node, Number: n} }
 
-// participant parses the trace's name of a participant; the zero value if it is none.
-func participant(who string) (p Participant) {
-	if who == store {
-		return Participant{Role: Store, Name: store}
+// laneOf returns the participant in whose lane another one is shown.
+func laneOf(p trace.Participant) trace.Participant {
+	if p.Role == trace.Fault {
+		p.Number = 0
 	}
-	if who == resource {
-		return Participant{Role: Resource, Name: resource}
-	}
-	var name string
-	if _, err := fmt.Sscanf(who, "%s %d", &name, &p.Number); err != nil {
-		return Participant{}
-	}
-	switch name {
-	case "client":
-		return Participant{Client, p.Number, who}
-	case "node":
-		return Participant{Node, p.Number, who}
-	case "fault":
-		return Participant{Role: Faults, Name: "faults"}
-	}
-	return Participant{}
+	return p
 }
 
 // record adds a line of the trace.
 func (r *builder) record(l trace.Line, at Point) {
 	if l.What != "" {
-		r.d.Lines = append(r.d.Lines, Line{at, l.Who, r.names.line(l)})
+		r.d.Lines = append(r.d.Lines, Line{at, l.Who.String(), r.names.line(l)})
 	}
 	switch h := l.Entry.(type) {
 	case trace.Sent:
@@ -147,18 +134,20 @@ func (r *builder) record(l trace.Line, at Point) {
 	case trace.ClockIs:
 		r.event(at, l.Who, l.What, Fault)
 	case trace.Happened:
-		if r.access(h.Event, at) {
+		switch h.Kind {
+		case history.Read, history.ReadDone, history.Write, history.WriteDone: // messages
 			return
+		case history.Apply:
+			r.applied(h.Event, at)
 		}
 		text, emphasis := r.names.event(h.Event, l.What)
 		r.event(at, l.Who, text, emphasis)
-		r.span(h.Event, at)
 	}
 }
 
 // event adds an event, if it has a text and a participant.
-func (r *builder) event(at Point, who, text string, emphasis Emphasis) {
-	lane, is := r.lanes[who]
+func (r *builder) event(at Point, who trace.Participant, text string, emphasis Emphasis) {
+	lane, is := r.lanes[laneOf(who)]
 	if !is || text == "" {
 		return
 	}

@@ -10,136 +10,92 @@ import (
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
-// spanKey identifies an open span.
-type spanKey struct {
-	state  State
-	number int // of the client, node or fault
-	key    string
-	token  string
-}
-
-// span begins and ends spans at an event.
-func (r *builder) span(e *history.Event, at Point) {
-	switch e.Kind {
-	case history.Pause:
-		r.beginSpan(spanKey{state: Paused, number: e.Client}, at, Span{Who: r.lanes[client(e.Client)]})
-	case history.Resume:
-		r.endSpan(spanKey{state: Paused, number: e.Client}, at)
-	case history.Kill:
-		r.endSpan(spanKey{state: Paused, number: e.Client}, at)
-		r.beginSpan(spanKey{state: Dead, number: e.Client}, at, Span{Who: r.lanes[client(e.Client)]})
-	case history.NodeDown:
-		r.beginSpan(spanKey{state: Down, number: e.Node}, at, Span{Who: r.lanes[node(e.Node)]})
-		r.linkDown(e, at)
-	case history.NodeUp:
-		r.endSpan(spanKey{state: Down, number: e.Node}, at)
-		r.linkUp(0, e.Node, at)
-	case history.LinkDown:
-		r.linkDown(e, at)
-	case history.LinkUp:
-		r.linkUp(e.Client, e.Node, at)
-	case history.KeySet:
-		r.beginSpan(spanKey{Key, e.Node, e.Resource, e.Token}, at, Span{
-			Who: r.lanes[node(e.Node)], Owner: r.names.client[e.Token], Text: r.names.name(e.Token),
-		})
-	case history.KeyGone:
-		r.endSpan(spanKey{Key, e.Node, e.Resource, e.Token}, at)
-	case history.FaultStart:
-		r.beginSpan(spanKey{state: Acts, number: e.Fault}, at, Span{Who: 0, Text: fmt.Sprintf("F%d", e.Fault)})
-	case history.FaultEnd:
-		r.endSpan(spanKey{state: Acts, number: e.Fault}, at)
+// spans adds what lasted, but for holds and requests to nodes and the store.
+func (r *builder) spans() {
+	for i := range r.past.Intervals {
+		n := &r.past.Intervals[i]
+		s := Span{Open: n.Open}
+		switch e := &n.Begin; e.Kind {
+		case history.Pause:
+			s.State, s.Who = Paused, r.lanes[client(e.Client)]
+		case history.Kill:
+			s.State, s.Who = Dead, r.lanes[client(e.Client)]
+		case history.NodeDown:
+			s.State, s.Who = Down, r.lanes[node(e.Node)]
+		case history.KeySet:
+			s.State, s.Who, s.Owner, s.Text = Key, r.lanes[node(e.Node)], r.names.client[e.Token], r.names.name(e.Token)
+		case history.FaultStart:
+			s.State, s.Text = Acts, fault(e.Fault)
+		case history.Read, history.Write:
+			r.access(n)
+			continue
+		default:
+			continue
+		}
+		s.From, s.To = r.ends(n)
+		r.d.Spans = append(r.d.Spans, s)
 	}
 }
 
-func (r *builder) beginSpan(o spanKey, at Point, s Span) {
-	if _, open := r.open[o]; open {
-		return
+// ends returns the ends of an interval. One that is open lasts until the end of the run.
+func (r *builder) ends(i *timeline.Interval) (from, to Point) {
+	if i.Open {
+		return r.points[i.First], r.end()
 	}
-	s.State, s.From, s.To, s.Open = o.state, at, at, true
-	r.open[o] = len(r.d.Spans)
-	r.d.Spans = append(r.d.Spans, s)
+	return r.points[i.First], r.points[i.Last]
 }
 
-func (r *builder) endSpan(o spanKey, at Point) {
-	if i, open := r.open[o]; open {
-		r.d.Spans[i].To, r.d.Spans[i].Open = at, false
-		delete(r.open, o)
-	}
-}
-
-// closeOpen ends the open spans and outages at the end of the run.
-func (r *builder) closeOpen() {
-	for _, i := range r.open {
-		r.d.Spans[i].To = r.end()
-	}
-	for i := range r.outages {
-		if r.outages[i].open {
-			r.outages[i].to = r.end()
+// during returns the first interval of a node that was going on between two points, and is one that is meant.
+func (r *builder) during(node int, from, to Point, is func(*timeline.Interval) bool) *timeline.Interval {
+	for n := range r.past.Intervals {
+		i := &r.past.Intervals[n]
+		if i.Begin.Node != node || !is(i) {
+			continue
+		}
+		if begin, end := r.ends(i); begin.Order <= to.Order && end.Order >= from.Order {
+			return i
 		}
 	}
+	return nil
 }
 
 // holder names the hold whose key a node kept all the time between two points; "": none.
 func (r *builder) holder(number int, key string, from, to Point) string {
-	for o, i := range r.open {
-		if o.state == Key && o.number == number && o.key == key && r.d.Spans[i].From.Order < from.Order && to.Order > from.Order {
-			return r.d.Spans[i].Text
-		}
+	kept := r.during(number, from, to, func(i *timeline.Interval) bool {
+		begin, end := r.ends(i)
+		return i.Begin.Kind == history.KeySet && i.Begin.Resource == key && begin.Order < from.Order && end.Order > to.Order
+	})
+	if kept == nil {
+		return ""
 	}
-	return ""
+	return r.names.name(kept.Begin.Token)
 }
 
-// linkOutage is when a client had no link to a node; client 0: no client had one.
-type linkOutage struct {
-	client, node, fault int
-	from, to            Point
-	open                bool
-}
-
-func (r *builder) linkDown(e *history.Event, at Point) {
-	r.outages = append(r.outages, linkOutage{e.Client, e.Node, e.Fault, at, at, true})
-}
-
-func (r *builder) linkUp(client, node int, at Point) {
-	for i := range r.outages {
-		if o := &r.outages[i]; o.open && o.client == client && o.node == node {
-			o.to, o.open = at, false
-		}
-	}
-}
-
-// lossFault returns the fault that may have lost a message; 0: none is known.
+// lossFault returns the fault that may have lost a message of a client to or from a node; 0: none is known.
 func (r *builder) lossFault(client, node int, from, to Point) int {
-	for _, o := range r.outages {
-		if o.node == node && (o.client == 0 || o.client == client) && o.from.Order <= to.Order && o.to.Order >= from.Order {
-			return o.fault
-		}
+	cut := r.during(node, from, to, func(i *timeline.Interval) bool {
+		return i.Begin.Kind == history.NodeDown || i.Begin.Kind == history.LinkDown && i.Begin.Client == client
+	})
+	if cut == nil {
+		return 0
 	}
-	return 0
+	return cut.Begin.Fault
 }
 
 // holds adds the spans of holds: within the lease, and past it until the section ends.
-func (r *builder) holds(leases, sections []timeline.Window) {
-	of := map[string][]timeline.Window{} // by token
-	for _, w := range leases {
-		if !w.Empty {
-			r.addHold(Holding, w, w.From, w.To)
-			of[w.Grant.Token] = append(of[w.Grant.Token], w)
+func (r *builder) holds() {
+	for _, h := range r.past.Holds {
+		for _, p := range h.Parts() {
+			s := Span{
+				Who: r.lanes[client(h.Client)], State: Holding, Owner: h.Client, Text: r.names.name(h.Token),
+				From: r.find(p.From, beginsHold(h.Grant)), To: r.endOfHold(p.To, h.Grant), Open: p.Open,
+			}
+			if p.Overdue {
+				s.State = Overdue
+			}
+			r.d.Spans = append(r.d.Spans, s)
 		}
 	}
-	for _, s := range sections {
-		for from, to := range timeline.Overdue(s, of[s.Grant.Token]) {
-			r.addHold(Overdue, s, from, to)
-		}
-	}
-}
-
-func (r *builder) addHold(state State, w timeline.Window, from, to history.Time) {
-	g := w.Grant
-	r.d.Spans = append(r.d.Spans, Span{
-		Who: r.lanes[client(g.Client)], State: state, Owner: g.Client, Text: r.names.name(g.Token),
-		From: r.find(from, beginsHold(g)), To: r.endOfHold(to, g), Open: w.By == 0,
-	})
 }
 
 // beginsHold matches the events with which a hold, or its overdue part, begins.

@@ -7,18 +7,12 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/internal/trace"
 )
 
 // requestKey identifies a request of a round. For the store, node is 0.
 type requestKey struct{ round, node int }
-
-// accessKey identifies a pending access to the guarded resource.
-type accessKey struct {
-	kind   history.Kind // Read or Write
-	client int
-	token  string
-}
 
 // request is a request to a node, the store or the guarded resource.
 type request struct {
@@ -39,7 +33,7 @@ func (r *builder) addMessage(m Message) int {
 }
 
 // addRequest adds a request.
-func (r *builder) addRequest(q request, from, to string, round int, text string) *request {
+func (r *builder) addRequest(q request, from, to trace.Participant, round int, text string) *request {
 	q.reply = -1
 	q.message = r.addMessage(Message{
 		From: r.lanes[from], To: r.lanes[to], Round: round, Text: text, Sent: q.at, SentKnown: true, Received: q.at,
@@ -123,48 +117,35 @@ func (r *builder) storeReply(a trace.Answered, at Point) {
 	}
 }
 
-// access handles the accesses to the guarded resource, and reports whether the event is a
-// message from or to it.
-func (r *builder) access(e *history.Event, at Point) bool {
-	read, write := accessKey{history.Read, e.Client, e.Token}, accessKey{history.Write, e.Client, e.Token}
-	switch e.Kind {
-	case history.Read:
-		r.accesses[read] = r.addRequest(request{client: e.Client, at: at}, client(e.Client), resource, 0, "read")
-	case history.Write:
-		text := fmt.Sprintf("write %d", e.Value)
-		r.accesses[write] = r.addRequest(request{client: e.Client, at: at}, client(e.Client), resource, 0, text)
-	case history.ReadDone:
-		r.accessed(read, e, at, fmt.Sprintf("has read %d", e.Value))
-	case history.WriteDone:
-		r.accessed(write, e, at, "written")
-	case history.Apply:
-		if q := r.accesses[write]; q != nil {
-			r.received(q, at)
-		}
-		return false
-	default:
-		return false
+// access adds the messages of an access to the guarded resource.
+func (r *builder) access(i *timeline.Interval) {
+	e := &i.Begin
+	text, done := "read", fmt.Sprintf("has read %d", i.End.Value)
+	if e.Kind == history.Write {
+		text, done = fmt.Sprintf("write %d", e.Value), "written"
 	}
-	return true
+	from, at := r.ends(i)
+	q := r.addRequest(request{client: e.Client, at: from}, client(e.Client), resource, 0, text)
+	r.accesses[i.First] = q
+	switch {
+	case i.Open:
+	case i.End.Outcome == history.Unknown:
+		q.noReply(at)
+		r.event(at, client(e.Client), text+": no answer", Plain)
+	case i.End.Outcome == history.Declined:
+		r.addReply(q, at, "refused"+trace.Reason(&i.End))
+	default:
+		r.addReply(q, at, done)
+	}
 }
 
-func (r *builder) accessed(a accessKey, e *history.Event, at Point, text string) {
-	q := r.accesses[a]
-	if q == nil {
-		return
-	}
-	delete(r.accesses, a)
-	switch e.Outcome {
-	case history.Unknown:
-		q.noReply(at)
-		r.event(at, client(e.Client), r.d.Messages[q.message].Text+": no answer", Plain)
-	case history.Declined:
-		r.addReply(q, at, "refused"+trace.Reason(e))
-	default:
-		r.addReply(q, at, text)
-	}
-	if m := r.d.Messages[q.message]; q.reply >= 0 && m.ReceivedKnown {
-		r.d.Messages[q.reply].Sent, r.d.Messages[q.reply].SentKnown = m.Received, true
+// applied notes when a write arrived, if its client still waits for it.
+func (r *builder) applied(e *history.Event, at Point) {
+	write := r.during(0, at, at, func(i *timeline.Interval) bool {
+		return i.Begin.Kind == history.Write && i.Begin.Client == e.Client && i.Begin.Token == e.Token
+	})
+	if write != nil {
+		r.received(r.accesses[write.First], at)
 	}
 }
 
@@ -186,6 +167,7 @@ type link struct{ client, node int }
 // resolve finds out when requests arrived, by the key events that they caused, and which
 // messages were lost.
 func (r *builder) resolve() {
+	slices.SortStableFunc(r.requests, func(a, b *request) int { return a.at.Order - b.at.Order })
 	sent, waiting := 0, map[link][]*request{}
 	for i, l := range r.lines {
 		h, is := l.Entry.(trace.Happened)

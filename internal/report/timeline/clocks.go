@@ -179,6 +179,14 @@ func machineOf(number int) nemesis.Machine {
 	return nemesis.Machine{Node: number - history.MaxClients}
 }
 
+// laneOf returns the lane of a machine.
+func laneOf(m nemesis.Machine) laneKey {
+	if m.Client != 0 {
+		return laneKey{Clients, m.Client}
+	}
+	return laneKey{Nodes, m.Node}
+}
+
 // lanes adds a lane for each clock that was ever wrong.
 func (c *clocks) lanes(to laneBuilders) {
 	for m, h := range c.machines {

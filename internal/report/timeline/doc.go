@@ -8,6 +8,6 @@
 //	err = m.Text(out)              // as text
 //
 // The model is data. It is made of the history, the checker's report and, for clocks, the
-// fault plan. Waits and outages come from package checker, windows and all other intervals from
-// internal/timeline, and package world computes what faults do to clocks.
+// fault plan. Holds and intervals come from internal/timeline, waits and outages from package
+// checker, and package world computes what faults do to clocks.
 package timeline

@@ -12,65 +12,22 @@ import (
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
-// hold is a grant with those of its windows that are shown.
-type hold struct {
-	timeline.Grant
-	fence            uint64
-	leases, sections []timeline.Window
-}
-
-// grantKey identifies a grant.
-type grantKey struct {
-	grantRef
-	call history.Time
-}
-
-func keyOf(g timeline.Grant) grantKey {
-	return grantKey{grantRef{g.Client, g.Resource, g.Token}, g.Call}
-}
-
-// holds groups the windows by their grants, in the order of the grants.
-func (b *builder) holds() []*hold {
-	byKey := map[grantKey]*hold{}
-	var all []*hold
-	get := func(g timeline.Grant, fence uint64) *hold {
-		h := byKey[keyOf(g)]
-		if h == nil {
-			h = &hold{Grant: g, fence: fence}
-			byKey[keyOf(g)] = h
-			all = append(all, h)
-		}
-		h.Granted = min(h.Granted, g.Granted)
-		return h
-	}
-	for _, w := range b.leases {
-		h := get(w.Grant, w.Fence)
-		h.leases = append(h.leases, w)
-	}
-	for _, w := range b.sections {
-		h := get(w.Grant, w.Fence)
-		h.sections = append(h.sections, w)
-	}
+// shownHolds returns the holds in the order of their grants.
+func (b *builder) shownHolds() []*timeline.Held {
 	for _, f := range b.run.Report.Findings { // their grants may lie outside the part that is shown
 		if f.First != nil {
-			get(timeline.Grant(f.First.First), 0)
-			get(timeline.Grant(f.First.Second), 0)
+			b.holds.Of(timeline.Grant(f.First.First))
+			b.holds.Of(timeline.Grant(f.First.Second))
 		}
 	}
-	for _, h := range all {
-		slices.SortStableFunc(h.leases, func(a, b timeline.Window) int { return cmp.Compare(a.From, b.From) })
-	}
-	slices.SortFunc(all, func(a, b *hold) int {
-		return cmp.Or(cmp.Compare(a.Granted, b.Granted), cmp.Compare(a.Call, b.Call), cmp.Compare(a.Client, b.Client), strings.Compare(a.Token, b.Token), strings.Compare(a.Resource, b.Resource))
-	})
-	return all
+	return b.holds.List()
 }
 
-// grant describes the hold for the page.
-func (h *hold) grant() Grant {
-	g := Grant{Client: h.Client, Resource: h.Resource, Token: h.Token, Call: h.Call, Granted: h.Granted, To: h.Granted, Fence: h.fence}
-	var last []timeline.Window // of the leases and of the sections
-	for _, list := range [][]timeline.Window{h.leases, h.sections} {
+// grantOf describes a hold for the page.
+func grantOf(h *timeline.Held) Grant {
+	g := Grant{Client: h.Client, Resource: h.Resource, Token: h.Token, Call: h.Call, Granted: h.Granted, To: h.Granted, Fence: h.Fence}
+	var last []timeline.Window // of each kind
+	for _, list := range h.Windows {
 		if n := len(list); n > 0 {
 			last = append(last, list[n-1])
 			g.To = max(g.To, list[n-1].To)
@@ -102,45 +59,29 @@ func endings(last []timeline.Window) string {
 	return cmp.Or(strings.Join(all, ", "), "its end is not shown")
 }
 
-// spans adds a hold to the lane of its client: the times within its validity, and those in
-// which the client works on past it.
-func (h *hold) spans(lanes laneBuilders, several bool) {
-	add := func(state State, from, to history.Time, w timeline.Window) {
-		if to > from {
-			lanes.add(laneKey{Clients, h.Client}, Span{
-				From: from, To: to, State: state, Text: resourcePrefix(several, h.Resource) + "until " + w.Ending(), Open: w.By == 0 && to == w.To,
-			}, keyOf(h.Grant).grantRef)
+// addHold adds the parts of a hold to the lane of its client.
+func (b *builder) addHold(h *timeline.Held) {
+	for _, p := range h.Parts() {
+		s := Span{From: p.From, To: p.To, State: Holding, Text: resourcePrefix(b.several, h.Resource) + "until " + p.Window.Ending(), Open: p.Open, ref: grantRef{h.Client, h.Resource, h.Token}}
+		if p.Overdue {
+			s.State = Overdue
 		}
-	}
-	for _, w := range h.leases {
-		add(Holding, w.From, w.To, w)
-	}
-	for _, w := range h.sections {
-		for from, to := range timeline.Overdue(w, h.leases) {
-			add(Overdue, from, to, w)
-		}
+		b.lanes.add(laneKey{Clients, h.Client}, s)
 	}
 }
 
 // grantIndex finds grants by what events say of them.
 type grantIndex struct {
-	list      []Grant
-	byRef     map[grantRef][]int // in the order of their calls
-	byAcquire map[acquisition]int
+	list  []Grant // in the order in which they were granted
+	byKey map[timeline.GrantKey]int
+	byRef map[grantRef][]int // in the order of their calls
 }
 
-// acquisition is when a client was granted a resource.
-type acquisition struct {
-	client   int
-	resource string
-	at       history.Time
-}
-
-func newGrantIndex(holds []*hold) grantIndex {
-	x := grantIndex{byRef: map[grantRef][]int{}, byAcquire: map[acquisition]int{}, list: []Grant{}}
+func newGrantIndex(holds []*timeline.Held) grantIndex {
+	x := grantIndex{byKey: map[timeline.GrantKey]int{}, byRef: map[grantRef][]int{}, list: []Grant{}}
 	for i, h := range holds {
-		x.list = append(x.list, h.grant())
-		x.byAcquire[acquisition{h.Client, h.Resource, h.Granted}] = i
+		x.list = append(x.list, grantOf(h))
+		x.byKey[h.Key()] = i
 		// Some events do not name the client, or not even the resource.
 		for _, ref := range []grantRef{{h.Client, h.Resource, h.Token}, {0, h.Resource, h.Token}, {0, "", h.Token}} {
 			x.byRef[ref] = append(x.byRef[ref], i)
@@ -154,6 +95,9 @@ func newGrantIndex(holds []*hold) grantIndex {
 
 // find returns the index of the last grant with this reference that was called by then, or -1.
 func (x *grantIndex) find(ref grantRef, at history.Time) int {
+	if ref.token == "" {
+		return -1
+	}
 	list := x.byRef[ref]
 	i := sort.Search(len(list), func(i int) bool { return x.list[list[i]].Call > at })
 	if i == 0 {
@@ -164,17 +108,9 @@ func (x *grantIndex) find(ref grantRef, at history.Time) int {
 
 // after returns the index of the grant that ended a wait, or -1.
 func (x *grantIndex) after(w checker.Wait) int {
-	if i, known := x.byAcquire[acquisition{w.Client, w.Resource, w.To}]; known && w.Granted {
-		return i
-	}
-	return -1
-}
-
-// of returns the index of a grant, or -1.
-func (x *grantIndex) of(grant checker.Grant) int {
-	g := timeline.Grant(grant)
-	for _, i := range x.byRef[keyOf(g).grantRef] {
-		if x.list[i].Call == g.Call {
+	i, _ := slices.BinarySearchFunc(x.list, w.To, func(g Grant, at history.Time) int { return cmp.Compare(g.Granted, at) })
+	for ; w.Granted && i < len(x.list) && x.list[i].Granted == w.To; i++ {
+		if g := &x.list[i]; g.Client == w.Client && g.Resource == w.Resource {
 			return i
 		}
 	}
@@ -225,21 +161,21 @@ func (b *builder) markFinding(f checker.Finding) {
 		return
 	}
 	if w := f.Where; w != nil && hasLane(w.Client) && f.Verdict == checker.Violated {
-		b.lanes.mark(laneKey{Clients, w.Client}, Mark{At: w.From, Kind: "found", Text: title(f.Property), Bad: true}, grantRef{})
+		b.lanes.mark(laneKey{Clients, w.Client}, Mark{At: w.From, Kind: "found", Text: title(f.Property), Bad: true})
 	}
 }
 
 // addOverlap adds an overlap to the lane of one of its clients: one span for all properties.
 func (b *builder) addOverlap(grant checker.Grant, p *checker.Pair, code string) {
-	key, ref := laneKey{Clients, grant.Client}, keyOf(timeline.Grant(grant)).grantRef
+	key, ref := laneKey{Clients, grant.Client}, grantRef{grant.Client, grant.Resource, grant.Token}
 	lane := b.lanes.get(key)
 	for i := range lane.Spans {
-		if s := &lane.Spans[i]; s.State == Clash && s.From == p.From && s.To == p.To && lane.spans[i] == ref {
+		if s := &lane.Spans[i]; s.State == Clash && s.From == p.From && s.To == p.To && s.ref == ref {
 			s.Text += ", " + code
 			return
 		}
 	}
-	b.lanes.add(key, Span{From: p.From, To: p.To, State: Clash, Text: code, Open: p.Open}, ref)
+	b.lanes.add(key, Span{From: p.From, To: p.To, State: Clash, Text: code, Open: p.Open, ref: ref})
 }
 
 // mostInvolved is how many grants a finding refers to at most.
@@ -253,9 +189,10 @@ func (x *grantIndex) involved(f checker.Finding) []int {
 			all = append(all, i)
 		}
 	}
-	if f.First != nil {
-		add(x.of(f.First.First))
-		add(x.of(f.First.Second))
+	if p := f.First; p != nil {
+		for _, g := range []timeline.Grant{timeline.Grant(p.First), timeline.Grant(p.Second)} {
+			add(x.byKey[g.Key()]) // [builder.shownHolds] has them
+		}
 	}
 	for _, e := range f.Events {
 		if e.Token != "" {

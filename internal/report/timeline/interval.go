@@ -18,21 +18,13 @@ func told(i *timeline.Interval) string {
 	return label(i)
 }
 
-// label says what lasted or happened: "paused", "acquire 1f0e2d3c", "from nodes 4 and 5". It
-// names nodes, but not the client that the interval is about.
+// label says what lasted or happened: "write of 3", "from nodes 4 and 5"; "": the lane says it. It names nodes,
+// but not the client that the interval is about.
 func label(i *timeline.Interval) string {
 	e := &i.Begin
 	switch e.Kind {
 	case history.FaultStart:
 		return cmp.Or(e.Detail, fmt.Sprintf("fault %d", e.Fault))
-	case history.Pause:
-		return "paused"
-	case history.Kill:
-		return "dies"
-	case history.Cancel:
-		return "its call is cancelled"
-	case history.NodeDown:
-		return fmt.Sprintf("node %d is down", e.Node)
 	case history.Leader:
 		if e.Node == 0 {
 			return "no leader"
@@ -56,7 +48,7 @@ func label(i *timeline.Interval) string {
 	case history.Apply:
 		return fmt.Sprintf("applies %d of client %d", e.Value, e.Client)
 	}
-	return e.Kind.String() + " " + textfmt.Token(e.Token)
+	return ""
 }
 
 // ending says how the interval ended; "": there is nothing to say.

@@ -15,10 +15,10 @@ import (
 func (b *builder) model() Model {
 	m := Model{End: b.shown.end, Clients: b.header.Clients, Nodes: b.header.Nodes, From: b.shown.from, To: b.shown.to, Shades: []Shade{}}
 	omitted := b.shown.omitted()
-	holds := b.holds()
+	holds := b.shownHolds()
 	index := newGrantIndex(holds)
 	for _, h := range holds {
-		h.spans(b.lanes, b.several)
+		b.addHold(h)
 	}
 	b.service(&index)
 	m.Grants, m.Finds = index.list, b.findings(&index)
@@ -33,7 +33,7 @@ func (b *builder) model() Model {
 	for _, key := range keys {
 		lane := b.lanes.get(key)
 		lane.settle(index.find)
-		m.Lanes = append(m.Lanes, lane.Lane)
+		m.Lanes = append(m.Lanes, *lane)
 	}
 	m.placeSteps()
 	for i := range m.Grants {
@@ -67,12 +67,12 @@ func (b *builder) service(grants *grantIndex) {
 		case w.Open:
 			how = ""
 		}
-		b.lanes.addKnown(laneKey{Clients, w.Client}, Span{
+		b.lanes.add(laneKey{Clients, w.Client}, Span{
 			From: w.From, To: w.To, State: Waiting, Grant: grants.after(w), Text: resourcePrefix(b.several, w.Resource) + text + how, Open: w.Open,
 		})
 	}
 	for _, o := range b.outages {
-		b.lanes.add(availabilityLane, Span{From: o.From, To: o.To, State: Outage, Text: strings.TrimSuffix(resourcePrefix(b.several, o.Resource), ", ")}, grantRef{})
+		b.lanes.add(availabilityLane, Span{From: o.From, To: o.To, State: Outage, Text: strings.TrimSuffix(resourcePrefix(b.several, o.Resource), ", ")})
 	}
 }
 
@@ -199,107 +199,80 @@ type grantRef struct {
 
 func refOf(e *history.Event) grantRef { return grantRef{e.Client, e.Resource, e.Token} }
 
-// laneBuilder is a lane whose spans and marks may not know their grants yet.
-type laneBuilder struct {
-	Lane
-	spans, marks []grantRef // parallel to those of the lane
-}
-
-// laneBuilders are all lanes of a timeline.
-type laneBuilders map[laneKey]*laneBuilder
+// laneBuilders are all lanes of a timeline. Spans and marks may not know their grants yet.
+type laneBuilders map[laneKey]*Lane
 
 // get returns a lane, and adds it if it is missing.
-func (all laneBuilders) get(l laneKey) *laneBuilder {
+func (all laneBuilders) get(l laneKey) *Lane {
 	if all[l] == nil {
-		all[l] = &laneBuilder{Lane: Lane{Group: l.group, Name: l.String()}}
+		all[l] = &Lane{Group: l.group, Name: l.String()}
 	}
 	return all[l]
 }
 
-// add adds a span and a reference to its grant.
-func (all laneBuilders) add(l laneKey, s Span, ref grantRef) {
-	s.Grant = -1
+func (all laneBuilders) add(l laneKey, s Span) {
 	lane := all.get(l)
-	lane.Spans, lane.spans = append(lane.Spans, s), append(lane.spans, ref)
+	lane.Spans = append(lane.Spans, s)
 }
 
-// addKnown adds a span whose grant is set.
-func (all laneBuilders) addKnown(l laneKey, s Span) {
+func (all laneBuilders) mark(l laneKey, m Mark) {
 	lane := all.get(l)
-	lane.Spans, lane.spans = append(lane.Spans, s), append(lane.spans, grantRef{})
-}
-
-// mark adds a mark and a reference to its grant.
-func (all laneBuilders) mark(l laneKey, m Mark, ref grantRef) {
-	m.Grant = -1
-	lane := all.get(l)
-	lane.Marks, lane.marks = append(lane.Marks, m), append(lane.marks, ref)
+	lane.Marks = append(lane.Marks, m)
 }
 
 // settle looks up the grants of a lane, and sorts it by time.
-func (b *laneBuilder) settle(find func(grantRef, history.Time) int) {
-	for i, ref := range b.spans {
-		if ref.token != "" {
-			b.Spans[i].Grant = find(ref, b.Spans[i].From)
+func (l *Lane) settle(find func(grantRef, history.Time) int) {
+	for i := range l.Spans {
+		s := &l.Spans[i]
+		if s.State != Waiting { // a wait has its grant
+			s.Grant, s.ref = find(s.ref, s.From), grantRef{}
 		}
 	}
-	for i, ref := range b.marks {
-		if ref.token != "" {
-			b.Marks[i].Grant = find(ref, b.Marks[i].At)
-		}
+	for i := range l.Marks {
+		m := &l.Marks[i]
+		m.Grant, m.ref = find(m.ref, m.At), grantRef{}
 	}
 	states := States()
-	slices.SortStableFunc(b.Spans, func(a, b Span) int {
+	slices.SortStableFunc(l.Spans, func(a, b Span) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State)), cmp.Compare(a.To, b.To), cmp.Compare(a.Grant, b.Grant))
 	})
-	slices.SortStableFunc(b.Marks, func(a, b Mark) int { return cmp.Compare(a.At, b.At) })
-	slices.SortStableFunc(b.Samples, func(a, b Sample) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(l.Marks, func(a, b Mark) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(l.Samples, func(a, b Sample) int { return cmp.Compare(a.At, b.At) })
 }
 
-// affected are the clients and nodes that a fault affects.
-type affected struct{ clients, nodes map[int]bool }
-
-// noteAffected notes whom the fault behind an event affects.
+// noteAffected notes which clients and nodes the fault behind an event affects.
 func (b *builder) noteAffected(e *history.Event) {
 	if e.Fault == 0 || e.Kind == history.FaultStart || e.Kind == history.FaultEnd {
 		return
 	}
 	if b.affected[e.Fault] == nil {
-		b.affected[e.Fault] = &affected{map[int]bool{}, map[int]bool{}}
+		b.affected[e.Fault] = map[laneKey]bool{}
 	}
-	if e.Client > 0 {
-		b.affected[e.Fault].clients[e.Client] = true
-	}
-	if e.Node > 0 {
-		b.affected[e.Fault].nodes[e.Node] = true
-	}
+	b.affected[e.Fault][laneKey{Clients, e.Client}] = true
+	b.affected[e.Fault][laneKey{Nodes, e.Node}] = true
 }
 
 // shade sets the lanes of a fault: by the plan or, without one, by the events that it caused.
 func (b *builder) shade(shade Shade, lanes []laneKey) Shade {
-	who := cmp.Or(b.affected[shade.Number], &affected{})
+	affects := b.affected[shade.Number]
 	if s := b.run.Scenario; s != nil && shade.Number >= 1 && shade.Number <= len(s.Plan) {
 		f := &s.Plan[shade.Number-1]
 		if shade.Open && f.Momentary() { // the history has no end of it
 			shade.To, shade.Open = shade.From, false
 		}
+		affects = map[laneKey]bool{}
 		clients, nodes := nemesis.Named(f.Action)
-		who = &affected{setOf(clients), setOf(nodes)}
+		for _, n := range clients {
+			affects[laneKey{Clients, n}] = true
+		}
+		for _, n := range nodes {
+			affects[laneKey{Nodes, n}] = true
+		}
 	}
 	for i, l := range lanes {
-		m := machineOf(l.number)
-		if l.group == Clients && who.clients[l.number] || l.group == Nodes && who.nodes[l.number] ||
-			l.group == Clocks && (who.clients[m.Client] || who.nodes[m.Node]) {
+		if affects[l] || l.group == Clocks && affects[laneOf(machineOf(l.number))] {
 			shade.Lanes = append(shade.Lanes, i)
 		}
 	}
 	return shade
-}
-
-func setOf(list []int) map[int]bool {
-	all := make(map[int]bool, len(list))
-	for _, n := range list {
-		all[n] = true
-	}
-	return all
 }

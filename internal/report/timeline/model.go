@@ -99,6 +99,8 @@ type Span struct {
 	Grant int          `json:"g"`           // index; -1: none
 	Text  string       `json:"x,omitempty"` // what the state does not say
 	Open  bool         `json:"o,omitempty"` // it has not ended when the history ends
+
+	ref grantRef // of the grant, until all are known
 }
 
 // Mark is something that happened at an instant.
@@ -108,6 +110,8 @@ type Mark struct {
 	Grant int          `json:"g"`
 	Text  string       `json:"x,omitempty"`
 	Bad   bool         `json:"b,omitempty"` // it is a finding
+
+	ref grantRef // of the grant, until all are known
 }
 
 // Sample is a value at an instant.

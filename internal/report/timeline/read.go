@@ -54,36 +54,22 @@ type builder struct {
 	checker *checker.Checker // of the timeline, for its waits and outages
 	clocks  *clocks          // nil: no clocks are shown
 
-	lanes            laneBuilders
-	leases, sections []timeline.Window
-	waits            []checker.Wait
-	outages          []checker.Outage
-	shades           []Shade
-	affected         map[int]*affected // by fault
-	latencies        []Sample
-	leaderless       history.Time // since when the store has no leader; -1: it has one
-	dead             map[int]bool // clients
-	resource         string       // the last one that a client tried to lock
-	several          bool         // clients locked different resources
+	lanes     laneBuilders
+	holds     timeline.Holds
+	waits     []checker.Wait
+	outages   []checker.Outage
+	shades    []Shade
+	affected  map[int]map[laneKey]bool // by fault: the lanes of clients and nodes
+	latencies []Sample
+	resource  string // the last one that a client tried to lock
+	several   bool   // clients locked different resources
 }
 
 func newBuilder(run Run, h history.Header, shown eventRange) *builder {
 	h.UntilClock = cmp.Or(h.UntilClock, run.Report.UntilClock)
-	b := &builder{
-		run: run, header: h, shown: shown, lanes: laneBuilders{}, affected: map[int]*affected{},
-		leaderless: -1, dead: map[int]bool{},
-	}
+	b := &builder{run: run, header: h, shown: shown, lanes: laneBuilders{}, affected: map[int]map[laneKey]bool{}}
 	line := timeline.New(h)
-	line.Windows(timeline.LeaseWindow, func(w timeline.Window) {
-		if b.shows(w.To) {
-			b.leases = append(b.leases, w)
-		}
-	})
-	line.Windows(timeline.SectionWindow, func(w timeline.Window) {
-		if b.shows(w.To) {
-			b.sections = append(b.sections, w)
-		}
-	})
+	b.holds = line.Holds(func(w timeline.Window) bool { return b.shows(w.To) })
 	line.Intervals(b.interval)
 	b.checker = checker.Of(line, checker.Lease)
 	b.checker.Demand(func(w checker.Wait) {
@@ -133,9 +119,6 @@ func (b *builder) record(e *history.Event) bool {
 func (b *builder) finish() {
 	b.shown.to = b.now
 	b.checker.Finish()
-	if b.leaderless >= 0 {
-		b.lanes.add(storeLane, Span{From: b.leaderless, To: b.now, State: Down, Text: "no leader", Open: true}, grantRef{})
-	}
 	if b.clocks != nil {
 		b.clocks.finish(b.now)
 	}
@@ -175,17 +158,11 @@ func (b *builder) shows(to history.Time) bool { return b.count >= b.shown.first 
 // clientStates maps the kinds of intervals to the states of a client.
 var clientStates = map[history.Kind]State{
 	history.Extend: Extends, history.Release: Releases, history.Read: Access, history.Write: Access,
-	history.Pause: Paused, history.LinkDown: Cut,
+	history.Pause: Paused, history.Kill: Dead, history.LinkDown: Cut,
 }
 
 // interval adds an interval to its lane.
 func (b *builder) interval(i *timeline.Interval) {
-	switch i.Begin.Kind { // these matter even before the part that is shown
-	case history.Kill:
-		b.clientDied(i)
-	case history.Leader:
-		b.leaderChanged(i)
-	}
 	if !b.shows(i.To) {
 		return
 	}
@@ -200,6 +177,9 @@ func (b *builder) interval(i *timeline.Interval) {
 		b.nodeInterval(i)
 	case history.Leader:
 		b.mark(storeLane, i, label(i))
+		if i.Begin.Node == 0 {
+			b.span(storeLane, Down, i, label(i))
+		}
 	case history.EntryGone:
 		b.mark(storeLane, i, "entry gone: "+i.Begin.Reason)
 	case history.Apply:
@@ -213,40 +193,24 @@ func (b *builder) interval(i *timeline.Interval) {
 
 func (b *builder) clientInterval(i *timeline.Interval) {
 	state, known := clientStates[i.Begin.Kind]
-	if !known {
+	if !known || state == Cut && i.Cut == nil {
 		return
 	}
 	text := told(i)
 	switch state {
 	case Extends, Releases:
 		text = ending(i)
-	case Paused:
+	case Paused, Dead:
 		text = ""
 	}
-	b.span(laneKey{Clients, i.Begin.Client}, state, i, text)
+	lane := laneKey{Clients, i.Begin.Client}
+	b.span(lane, state, i, text)
+	if state == Dead {
+		b.mark(lane, i, "")
+	}
 	if i.End.Outcome == history.Declined && state == Access {
 		text := fmt.Sprintf("refuses a %s of client %d%s", strings.Fields(label(i))[0], i.Begin.Client, fenceText(&i.End))
-		b.lanes.mark(guardedLane, Mark{At: i.To, Kind: i.End.Kind.String(), Text: text}, refOf(&i.Begin))
-	}
-}
-
-func (b *builder) clientDied(i *timeline.Interval) {
-	n := i.Begin.Client
-	if b.dead[n] {
-		return
-	}
-	b.dead[n] = true
-	b.lanes.add(laneKey{Clients, n}, Span{From: i.From, To: b.shown.end, State: Dead, Open: true}, grantRef{})
-	b.mark(laneKey{Clients, n}, i, "")
-}
-
-func (b *builder) leaderChanged(i *timeline.Interval) {
-	if b.leaderless >= 0 && b.shows(i.From) {
-		b.lanes.add(storeLane, Span{From: b.leaderless, To: i.From, State: Down, Text: "no leader"}, grantRef{})
-	}
-	b.leaderless = -1
-	if i.Begin.Node == 0 {
-		b.leaderless = i.From
+		b.lanes.mark(guardedLane, Mark{At: i.To, Kind: i.End.Kind.String(), Text: text, ref: refOf(&i.Begin)})
 	}
 }
 
@@ -255,9 +219,9 @@ func (b *builder) nodeInterval(i *timeline.Interval) {
 	switch i.Begin.Kind {
 	case history.NodeDown:
 		b.span(l, Down, i, ending(i))
-		b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: "down"}, grantRef{})
+		b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: "down"})
 		if !i.Open {
-			b.lanes.mark(l, Mark{At: i.To, Kind: i.End.Kind.String(), Text: ending(i)}, grantRef{})
+			b.lanes.mark(l, Mark{At: i.To, Kind: i.End.Kind.String(), Text: ending(i)})
 		}
 	case history.KeySet:
 		b.span(l, Key, i, told(i))
@@ -280,15 +244,15 @@ func (b *builder) nodeReply(e *history.Event) {
 		return
 	}
 	text := fmt.Sprintf("%s, says client %d", cmp.Or(replyTexts[e.Outcome], "answers"), e.Client)
-	b.lanes.mark(laneKey{Nodes, e.Node}, Mark{At: e.Time, Kind: e.Name, Text: text}, refOf(e))
+	b.lanes.mark(laneKey{Nodes, e.Node}, Mark{At: e.Time, Kind: e.Name, Text: text, ref: refOf(e)})
 }
 
 func (b *builder) span(l laneKey, state State, i *timeline.Interval, text string) {
-	b.lanes.add(l, Span{From: i.From, To: i.To, State: state, Text: text, Open: i.Open}, refOf(&i.Begin))
+	b.lanes.add(l, Span{From: i.From, To: i.To, State: state, Text: text, Open: i.Open, ref: refOf(&i.Begin)})
 }
 
 func (b *builder) mark(l laneKey, i *timeline.Interval, text string) {
-	b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: text}, refOf(&i.Begin))
+	b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: text, ref: refOf(&i.Begin)})
 }
 
 func fenceText(e *history.Event) string {
