@@ -108,7 +108,7 @@ func Probability(ctx context.Context, worlds Worlds, p checker.Property, o Optio
 	if err != nil {
 		return Estimate{}, err
 	}
-	if _, err := newObserver(e.Header(seed), p); err != nil {
+	if err := checkDistance(e.Header(seed), p); err != nil {
 		return Estimate{}, err
 	}
 	r := &repetitions{sampler: &sampler{worlds, p, o}, estimate: Estimate{Property: p}, progress: progress}
