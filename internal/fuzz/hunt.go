@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -71,7 +70,7 @@ type Run struct {
 func (h Hunt) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	err := runner.InOrder(ctx, cmp.Or(h.SideBySide, runtime.GOMAXPROCS(0)), cmp.Or(h.Runs, math.MaxInt), func(ctx context.Context, i int) (Run, error) {
+	err := runner.InOrder(ctx, h.SideBySide, cmp.Or(h.Runs, math.MaxInt), func(ctx context.Context, i int) (Run, error) {
 		number := h.Before + 1 + i
 		run, err := h.try(ctx, number)
 		if err != nil {
