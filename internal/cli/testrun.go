@@ -76,7 +76,7 @@ func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) 
 	if err != nil {
 		return r, err
 	}
-	keeper, err := results.NewKeeper(t.out, e, t.versions())
+	keeper, err := results.NewKeeper(t.out, e.WithReader(r.did.Reader()), t.versions())
 	if err != nil {
 		return r, err
 	}
@@ -89,7 +89,7 @@ func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) 
 	if err = cmp.Or(err, p.Err()); err != nil {
 		return r, err
 	}
-	r.did, r.unused = p.Exercised(), p.Unused()
+	r.unused = p.Unused()
 	return r, storeStderr(p, r.dir)
 }
 
