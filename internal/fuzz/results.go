@@ -98,31 +98,17 @@ func (r *Results) Found() []checker.Property {
 
 // contention is a [timeline.Observer] that finds out whether some fault began while a client held a resource,
 // by its lease, that another wanted. If none did, a run without violations says little.
-//
-// A client wants a resource from its first attempt until it is granted, or its call is cancelled, including the
-// time between attempts.
 type contention struct {
 	timeline *timeline.Timeline
-	wanted   timeline.PerClient[*timeline.Resource]
 	seen     bool
 }
 
 // Wants implements [timeline.Observer].
-func (*contention) Wants() timeline.Kinds {
-	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Kill, history.Cancel, history.FaultStart)
-}
+func (*contention) Wants() timeline.Kinds { return timeline.KindSet(history.FaultStart) }
 
 // Observe implements [timeline.Observer].
-func (c *contention) Observe(f *timeline.Fact) {
-	switch f.Kind {
-	case history.Acquire:
-		*c.wanted.Of(f.Actor) = f.Hold.Resource
-	case history.FaultStart:
-		c.seen = c.seen || slices.ContainsFunc(c.timeline.Clients, func(client *timeline.Client) bool {
-			r := *c.wanted.Of(client)
-			return r != nil && slices.ContainsFunc(r.Holds, (*timeline.Hold).Leased)
-		})
-	default:
-		*c.wanted.Of(f.Actor) = nil
-	}
+func (c *contention) Observe(*timeline.Fact) {
+	c.seen = c.seen || slices.ContainsFunc(c.timeline.Clients, func(client *timeline.Client) bool {
+		return client.Wanted != nil && client.Wanted.Leased()
+	})
 }
