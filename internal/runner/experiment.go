@@ -241,7 +241,7 @@ func (e Experiment) runTasks(ctx context.Context, world World) error {
 	var err error
 	for client := 1; client <= cap(users) && err == nil; client++ {
 		var u *user
-		if u, err = e.newUser(world, client, func(p ports) ports { return watched(p, e.watcher, rounds) }); err == nil {
+		if u, err = e.newUser(world, client, e.watcher, rounds); err == nil {
 			users = append(users, u)
 		}
 	}
