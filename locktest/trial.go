@@ -50,7 +50,9 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResul
 	var inside struct {
 		result  runner.Result
 		history history.Log
+		did     external.Exercised
 	}
+	e = e.WithReader(inside.did.Reader())
 	defer clientlog.Capture(logged, tr.world().within())()
 	defer func() { o.clientLog = logged.Text() }()
 	err = tr.world().enter(t, codeOf(tr.make), func(ctx context.Context) (err error) {
@@ -60,12 +62,11 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResul
 	if stalled(err) { // the run may still write its result
 		return o, err
 	}
-	if o.history = inside.history; err == nil {
+	if o.history, o.did = inside.history, inside.did; err == nil {
 		o.Result = inside.result
 	} else {
 		err = errors.Join(u.Unreturned(), err)
 	}
-	o.did = u.Exercised()
 	if o.traits, o.idle = u.Seen(s.Nodes); tr.Store.is() {
 		o.idle = nil // the members replicate what a client asks one of them
 	}

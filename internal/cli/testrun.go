@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -39,7 +38,7 @@ func (t *lockTest) each(ctx context.Context, take func(testedRun)) error {
 			jobs = append(jobs, job{i, seed})
 		}
 	}
-	err := runner.InOrder(ctx, min(t.jobs, len(jobs)), len(jobs), func(ctx context.Context, i int) (testedRun, error) {
+	return runner.InOrder(ctx, t.jobs, len(jobs), func(ctx context.Context, i int) (testedRun, error) {
 		j := jobs[i]
 		r, err := t.settled(ctx, t.storms[j.storm].scenario, j.seed)
 		r.storm = j.storm
@@ -48,10 +47,6 @@ func (t *lockTest) each(ctx context.Context, take func(testedRun)) error {
 		}
 		return r, err
 	}, take)
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return nil // what was decided until then is printed
-	}
-	return err
 }
 
 // maxTries is how often a run is made, if the machine is too slow for the plan.
@@ -81,7 +76,7 @@ func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) 
 	if err != nil {
 		return r, err
 	}
-	keeper, err := results.NewKeeper(t.out, e, t.versions())
+	keeper, err := results.NewKeeper(t.out, e.WithReader(r.did.Reader()), t.versions())
 	if err != nil {
 		return r, err
 	}
@@ -94,7 +89,7 @@ func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) 
 	if err = cmp.Or(err, p.Err()); err != nil {
 		return r, err
 	}
-	r.did, r.unused = p.Exercised(), p.Unused()
+	r.unused = p.Unused()
 	return r, storeStderr(p, r.dir)
 }
 

@@ -2,11 +2,12 @@ package explore
 
 import (
 	"context"
-	"time"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // The checker finds deadlock freedom violated if nobody is granted for longer than a bound, and it cannot
@@ -25,62 +26,48 @@ func (s *search) deadEnd(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	h := e.Header(seed)
-	w := &waits{grace: h.LongestTTL + h.Bounds.Grant, resources: map[string]*waiting{}}
-	r, err := e.WithCourse(s.course()).Run(ctx, seed, w)
+	var w *waits
+	e = e.WithReader(func(t *timeline.Timeline) { w = &waits{timeline: t}; t.Listen(w) })
+	r, err := e.WithCourse(s.course()).RunWhole(ctx, seed)
 	if err != nil {
 		return false, err
 	}
 	return r.Report.Verdicts()[checker.DeadlockFreedom] != checker.Holds && w.lasting(), nil
 }
 
-// waits is a [history.Sink] that notes who still waits at the end.
+// waits is a [timeline.Observer] that knows who still waits at the end.
 type waits struct {
-	grace     time.Duration // that a wait may last
-	resources map[string]*waiting
-	end       history.Time
+	timeline *timeline.Timeline
+	last     timeline.PerResource[answers]
 }
 
-// waiting is what is known of a resource.
-type waiting struct {
-	granted, refused history.Time // the last time
-	open             int          // tries under way
+// answers are the last grant and the last refusal of a resource.
+type answers struct{ granted, refused history.Time }
+
+// Wants implements [timeline.Observer].
+func (*waits) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Granted, timeline.Reentered, history.Refused)
 }
 
-// Record implements [history.Sink].
-func (w *waits) Record(e *history.Event) {
-	w.end = e.Time
-	if e.Resource == "" {
-		return
-	}
-	r := w.resources[e.Resource]
-	if r == nil {
-		r = new(waiting)
-		w.resources[e.Resource] = r
-	}
-	switch e.Kind {
-	case history.Acquire:
-		r.open++
-	case history.Granted:
-		r.open--
-		r.granted = e.Time
-	case history.Refused:
-		r.open--
-		r.refused = e.Time
+// Observe implements [timeline.Observer].
+func (w *waits) Observe(f *timeline.Fact) {
+	last := w.last.Of(w.timeline.Resource(f.Resource))
+	if f.Kind == history.Refused {
+		last.refused = f.Time
+	} else {
+		last.granted = f.Time
 	}
 }
 
 // lasting reports whether somebody has waited in vain since the last grant, for longer than a wait may
 // last.
 func (w *waits) lasting() bool {
-	for _, r := range w.resources {
-		until := r.refused
-		if r.open > 0 {
-			until = w.end
+	h := w.timeline.Header
+	return slices.ContainsFunc(w.timeline.ResourcesInOrder(), func(r *timeline.Resource) bool {
+		last, until := w.last.Of(r), w.last.Of(r).refused
+		if slices.ContainsFunc(r.Holds, func(h *timeline.Hold) bool { return h.Acquire.Open }) {
+			until = w.timeline.Now
 		}
-		if until > r.granted.Add(w.grace) {
-			return true
-		}
-	}
-	return false
+		return until > last.granted.Add(h.LongestTTL+h.Bounds.Grant)
+	})
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Exercised is what runs have tried of a lock.
@@ -16,6 +18,51 @@ type Exercised struct {
 
 	Refusals int    // calls of Lock that have failed
 	Refusal  string // the last error of Lock
+}
+
+// Reader returns a reader of a run that adds what the run tries: see [runner.Experiment.WithReader].
+func (e *Exercised) Reader() func(*timeline.Timeline) {
+	return func(t *timeline.Timeline) { t.Listen(exercise{e}) }
+}
+
+// exercise is a [timeline.Observer].
+type exercise struct{ *Exercised }
+
+// Wants implements [timeline.Observer].
+func (exercise) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Granted, timeline.Reentered, history.Refused, history.Extended, history.Release, history.Lost)
+}
+
+// Observe implements [timeline.Observer].
+func (x exercise) Observe(f *timeline.Fact) {
+	switch f.Kind {
+	case history.Granted, timeline.Reentered:
+		x.Grants++
+	case history.Refused:
+		x.Refusals++
+		x.Refusal = f.Reason
+	case history.Extended:
+		x.Extensions++
+	case history.Release:
+		if f.Hold != nil && !f.Hold.Lost {
+			x.ended(f.Hold, f.Time)
+		}
+	case history.Lost:
+		if f.Hold != nil && !f.Hold.ReleaseCalled {
+			x.Losses++
+			x.ended(f.Hold, f.Time)
+		}
+	}
+}
+
+// ended counts a hold if it was longer than the TTL.
+func (x exercise) ended(h *timeline.Hold, at history.Time) {
+	if h.Expired() {
+		at = min(at, h.Expiry())
+	}
+	if at.Sub(h.GrantedAt) > h.TTL {
+		x.BeyondTTL++
+	}
 }
 
 // Add adds what other runs have tried.

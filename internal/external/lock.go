@@ -73,14 +73,14 @@ func (m *Adapter) Lock(ctx context.Context, resource string) (runner.Hold, error
 	returned := m.withPatience(ctx, cancel, m.patience)
 	granted, err := m.locker.Lock(ctxOfHold, resource)
 	now := time.Now()
-	m.usage.answered(m.client, err)
+	m.usage.answered(m.client)
 	if returned(); err != nil {
 		h.end()
 		m.Observe(env.Event{Step: env.StepRefused, Resource: resource, Token: h.token, Err: err})
 		return nil, err
 	}
-	m.usage.granted(granted)
-	h.Hold, h.granted = granted, now
+	m.usage.shows(Capabilities{Fences: granted.Fence != 0, Tells: granted.Lost != nil, Endless: granted.Until.IsZero()})
+	h.Hold = granted
 	until, validity := m.clock.instantOf(granted.Until, now)
 	m.Observe(env.Event{Step: env.StepGranted, Resource: resource, Token: h.token, TTL: m.ttl, Until: until, Validity: validity, Fence: granted.Fence})
 	if granted.Lost != nil {
@@ -122,7 +122,6 @@ type hold struct {
 	*Adapter
 	Hold
 	resource, token string
-	granted         time.Time
 
 	life context.Context // ends with the hold; the context passed to the lock may end earlier
 	end  context.CancelFunc
@@ -197,7 +196,7 @@ func (h *hold) ExtendWithin(ctx context.Context, ttl, limit time.Duration) error
 		h.Observe(env.Event{Step: env.StepExtendFailed, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked, Err: err})
 		return err
 	}
-	h.usage.extended(until)
+	h.usage.shows(Capabilities{Endless: until.IsZero()})
 	h.alone.lock()
 	h.Until = until
 	h.alone.unlock()
@@ -237,9 +236,6 @@ func (h *hold) beginRelease() {
 	h.alone.lock()
 	defer h.alone.unlock()
 	h.released = true
-	if h.held.Err() == nil {
-		h.usage.ended(h.beyondTTL(), false)
-	}
 	h.Observe(env.Event{Step: env.StepBeforeRelease, Resource: h.resource, Token: h.token})
 }
 
@@ -259,17 +255,7 @@ func (h *hold) reportLoss() {
 	h.alone.lock()
 	defer h.alone.unlock()
 	if !h.released {
-		h.usage.ended(h.beyondTTL(), true)
 		h.Observe(env.Event{Step: env.StepLost, Resource: h.resource, Token: h.token, Err: errLost})
 		h.lose()
 	}
-}
-
-// beyondTTL reports whether the hold has lasted longer than the TTL until now, by what the lock claims.
-func (h *hold) beyondTTL() bool {
-	end := time.Now()
-	if !h.Until.IsZero() && h.Until.Before(end) {
-		end = h.Until
-	}
-	return end.Sub(h.granted) > h.ttl
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 )
 
 // Capabilities are what runs have shown about the lock. They decide what it can be asked to
@@ -30,7 +29,6 @@ func (t *Capabilities) Merge(more Capabilities) {
 type Usage struct {
 	mu     sync.Mutex
 	traits Capabilities
-	did    Exercised
 	misuse error // the first error
 
 	dials map[int]int // by client
@@ -54,43 +52,17 @@ func (u *Usage) Dialled(client, node int) {
 }
 
 // answered records a call of Lock that has returned.
-func (u *Usage) answered(client int, err error) {
+func (u *Usage) answered(client int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.locks[client]++
-	if err != nil {
-		u.did.Refusals++
-		u.did.Refusal = err.Error()
-	}
 }
 
-// granted records a grant.
-func (u *Usage) granted(h Hold) {
+// shows records what a grant or an extension has shown.
+func (u *Usage) shows(t Capabilities) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.did.Grants++
-	u.traits.Merge(Capabilities{Fences: h.Fence != 0, Tells: h.Lost != nil, Endless: h.Until.IsZero()})
-}
-
-// extended records an extension.
-func (u *Usage) extended(until time.Time) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.did.Extensions++
-	u.traits.Merge(Capabilities{Endless: until.IsZero()})
-}
-
-// ended records the end of a hold: whether it was longer than the TTL, and whether it was reported as a
-// loss.
-func (u *Usage) ended(beyondTTL, lost bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if beyondTTL {
-		u.did.BeyondTTL++
-	}
-	if lost {
-		u.did.Losses++
-	}
+	u.traits.Merge(t)
 }
 
 // calls records a call of the lock. The returned function records its end.
@@ -157,11 +129,4 @@ func (u *Usage) Seen(nodes int) (t Capabilities, idle []int) {
 		}
 	}
 	return u.traits, idle
-}
-
-// Exercised returns what the run has tried of the lock.
-func (u *Usage) Exercised() Exercised {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.did
 }

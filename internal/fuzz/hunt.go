@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -66,54 +66,26 @@ type Run struct {
 	Contended bool
 }
 
-// lookahead is how many runs are begun at most before an earlier one has ended, so that a long run does
-// not keep the other cores waiting.
-const lookahead = 64
-
-// outcome is a run, or why there is none.
-type outcome struct {
-	run Run
-	err error
-}
-
 // Run hunts until ctx ends, which is no error, Each returns false, or all runs are made.
 func (h Hunt) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
-	var workers sync.WaitGroup
-	defer workers.Wait()
 	defer stop()
-	slots := make(chan struct{}, cmp.Or(h.SideBySide, runtime.GOMAXPROCS(0)))
-	begin := func(number int) <-chan outcome {
-		done := make(chan outcome, 1)
-		workers.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			var o outcome
-			if ctx.Err() == nil {
-				o.run, o.err = h.try(ctx, number)
-			}
-			done <- o
-		})
-		return done
-	}
-	last := h.Before + h.Runs
-	var ahead []<-chan outcome // of the runs from n on
-	for n := h.Before + 1; h.Runs == 0 || n <= last; n++ {
-		for len(ahead) < lookahead && (h.Runs == 0 || n+len(ahead) <= last) {
-			ahead = append(ahead, begin(n+len(ahead)))
+	err := runner.InOrder(ctx, h.SideBySide, cmp.Or(h.Runs, math.MaxInt), func(ctx context.Context, i int) (Run, error) {
+		number := h.Before + 1 + i
+		run, err := h.try(ctx, number)
+		if err != nil {
+			err = fmt.Errorf("run %d of the hunt with seed %d: %w", number, h.Seed, err)
 		}
-		o := <-ahead[0]
-		ahead = ahead[1:]
-		switch {
-		case ctx.Err() != nil || o.run.Interrupted:
-			return nil
-		case o.err != nil:
-			return fmt.Errorf("run %d of the hunt with seed %d: %w", n, h.Seed, o.err)
-		case !h.Each(o.run):
-			return nil
+		return run, err
+	}, func(run Run) {
+		if ctx.Err() != nil || run.Interrupted || !h.Each(run) {
+			stop()
 		}
+	})
+	if ctx.Err() != nil {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // try makes the run with a number.
@@ -127,12 +99,13 @@ func (h Hunt) try(ctx context.Context, number int) (Run, error) {
 	if err != nil {
 		return run, err
 	}
-	contention := newContention()
-	run.Result, err = e.WithEventLimit(MaxEvents).Run(ctx, seed, contention)
+	var c *contention
+	e = e.WithReader(func(t *timeline.Timeline) { c = &contention{timeline: t}; t.Listen(c) })
+	run.Result, err = e.WithEventLimit(MaxEvents).Run(ctx, seed, nil)
 	if err != nil || run.Interrupted {
 		return run, err
 	}
-	run.Contended = contention.seen
+	run.Contended = c.seen
 	for _, p := range h.Terms(s).Tests(s, run.Report) {
 		if !h.wants(p) {
 			continue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Counts are the totals of the runs of a hunt.
@@ -95,47 +96,19 @@ func (r *Results) Found() []checker.Property {
 	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return r.Violations[p] == 0 })
 }
 
-// contentionSink is a [history.Sink] that finds out whether some fault began while a client
-// held a resource that another wanted. If none did, a run without violations says little.
-//
-// A hold is defined as for lease exclusion. A client wants a resource from its first attempt
-// until it is granted, or its call is cancelled, including the time between attempts.
-type contentionSink struct {
-	holders map[string]map[string]bool // by resource, the tokens that hold it
-	wants   map[int]string             // by client, the resource
-	seen    bool
+// contention is a [timeline.Observer] that finds out whether some fault began while a client held a resource,
+// by its lease, that another wanted. If none did, a run without violations says little.
+type contention struct {
+	timeline *timeline.Timeline
+	seen     bool
 }
 
-func newContention() *contentionSink {
-	return &contentionSink{holders: map[string]map[string]bool{}, wants: map[int]string{}}
-}
+// Wants implements [timeline.Observer].
+func (*contention) Wants() timeline.Kinds { return timeline.KindSet(history.FaultStart) }
 
-// Record implements [history.Sink].
-func (c *contentionSink) Record(e *history.Event) {
-	switch e.Kind {
-	case history.Acquire:
-		c.wants[e.Client] = e.Resource
-	case history.Granted:
-		delete(c.wants, e.Client)
-		if c.holders[e.Resource] == nil {
-			c.holders[e.Resource] = map[string]bool{}
-		}
-		c.holders[e.Resource][e.Token] = true
-	case history.Lapse, history.Lost, history.Release:
-		delete(c.holders[e.Resource], e.Token)
-	case history.Kill, history.Cancel:
-		delete(c.wants, e.Client)
-	case history.FaultStart:
-		c.seen = c.seen || c.contended()
-	}
-}
-
-// contended reports whether somebody wants what another holds.
-func (c *contentionSink) contended() bool {
-	for _, resource := range c.wants {
-		if len(c.holders[resource]) > 0 {
-			return true
-		}
-	}
-	return false
+// Observe implements [timeline.Observer].
+func (c *contention) Observe(*timeline.Fact) {
+	c.seen = c.seen || slices.ContainsFunc(c.timeline.Clients, func(client *timeline.Client) bool {
+		return client.Wanted != nil && client.Wanted.Leased()
+	})
 }

@@ -93,27 +93,27 @@ func Analyse(ctx context.Context, b runner.Backend, s scenarios.Scenario, seed u
 	if err != nil {
 		return Analysis{}, err
 	}
-	line, err := read(ctx, e, seed, course, p)
+	run, err := read(ctx, e, seed, course, p)
 	switch {
 	case err != nil:
 		return Analysis{}, err
-	case line.finding.Verdict != checker.Violated:
-		return Analysis{}, fmt.Errorf("the run does not violate %s: it is %v", p, line.finding.Verdict)
+	case run.finding.Verdict != checker.Violated:
+		return Analysis{}, fmt.Errorf("the run does not violate %s: it is %v", p, run.finding.Verdict)
 	}
 	f := &futures{
 		backend: b, scenario: s, seed: seed, course: course, property: p,
 		experiments: map[uint64]runner.Experiment{},
 	}
-	c := &curve{timeline: line, futures: f, options: o, known: map[int]Point{}, progress: progress}
+	c := &curve{past: run, futures: f, options: o, known: map[int]Point{}, progress: progress}
 	c.property = p
 	if err := c.trace(ctx); err != nil {
 		return Analysis{}, err
 	}
 	a := c.analysis()
-	a.ButFor, err = f.butFor(ctx, line, o.Futures)
+	a.ButFor, err = f.butFor(ctx, run, o.Futures)
 	a.Runs += 2 * len(a.ButFor) * o.Futures
 	if err == nil && o.Messages > 0 {
-		err = f.butForMessages(ctx, line, o.Messages, &a)
+		err = f.butForMessages(ctx, run, o.Messages, &a)
 	}
 	a.Stopped = ctx.Err() != nil
 	return a, err
@@ -121,7 +121,7 @@ func Analyse(ctx context.Context, b runner.Backend, s scenarios.Scenario, seed u
 
 // curve is the probability over the time of a run, as far as it is known.
 type curve struct {
-	*timeline
+	*past
 	futures  *futures
 	options  Options
 	property checker.Property

@@ -49,10 +49,10 @@ func (b ButFor) role() Role {
 }
 
 // butFor makes the futures without each fault.
-func (f *futures) butFor(ctx context.Context, line *timeline, n int) (all []ButFor, err error) {
+func (f *futures) butFor(ctx context.Context, p *past, n int) (all []ButFor, err error) {
 	whole := uint64(1)<<len(f.scenario.Plan) - 1
 	for i, fault := range f.scenario.Plan {
-		event := line.before(i)
+		event := p.before(i)
 		b := ButFor{Fault: i + 1, What: fault.String()}
 		if b.With, err = f.rate(ctx, whole, event, n); err == nil {
 			b.Violated, err = f.rate(ctx, whole&^(1<<i), event, n)
@@ -69,9 +69,9 @@ func (f *futures) butFor(ctx context.Context, line *timeline, n int) (all []ButF
 }
 
 // before returns the event before which a fault has not begun. If it never began, that is the last.
-func (t *timeline) before(fault int) int {
+func (p *past) before(fault int) int {
 	event := 0
-	for _, m := range t.moments {
+	for _, m := range p.moments {
 		if m.begun>>fault&1 == 1 {
 			return event
 		}

@@ -33,12 +33,12 @@ type sentMessage struct {
 }
 
 // butForMessages redraws the latency of each message, one at a time.
-func (f *futures) butForMessages(ctx context.Context, line *timeline, most int, a *Analysis) error {
+func (f *futures) butForMessages(ctx context.Context, p *past, most int, a *Analysis) error {
 	e, err := f.experiment(1<<len(f.scenario.Plan) - 1)
 	if err != nil {
 		return err
 	}
-	sent, err := f.sent(ctx, e, line, most)
+	sent, err := f.sent(ctx, e, p, most)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -50,14 +50,15 @@ func (f *futures) butForMessages(ctx context.Context, line *timeline, most int, 
 			return err
 		}
 		a.Runs += rate.N
-		switch {
-		case rate.K == rate.N:
+		if rate.K == rate.N {
 			a.Others++
-		case rate.Share() <= hardlyAny:
-			a.Messages = append(a.Messages, LateMessage{m.Message, line.at(m.event), rate, Necessary})
-		default:
-			a.Messages = append(a.Messages, LateMessage{m.Message, line.at(m.event), rate, Contributing})
+			continue
 		}
+		role := Contributing
+		if rate.Share() <= hardlyAny {
+			role = Necessary
+		}
+		a.Messages = append(a.Messages, LateMessage{m.Message, p.at(m.event), rate, role})
 	}
 	slices.SortStableFunc(a.Messages, func(x, y LateMessage) int { return cmp.Compare(x.Violated.Share(), y.Violated.Share()) })
 	a.Messages = a.Messages[:min(len(a.Messages), shownOfMessages)]
@@ -65,8 +66,8 @@ func (f *futures) butForMessages(ctx context.Context, line *timeline, most int, 
 }
 
 // sent lists the messages before the violation, the last ones if there are many.
-func (f *futures) sent(ctx context.Context, e runner.Experiment, line *timeline, most int) (sent []sentMessage, err error) {
-	end := line.moments[len(line.moments)-1].event
+func (f *futures) sent(ctx context.Context, e runner.Experiment, p *past, most int) (sent []sentMessage, err error) {
+	end := p.moments[len(p.moments)-1].event
 	l := &listed{Driver: f.course.Driver(), end: end, most: most}
 	_, err = e.WithCourse(f.course).WithDriver(l).Run(ctx, f.seed, nil)
 	return l.sent[max(0, len(l.sent)-most):], err
@@ -107,12 +108,12 @@ func (r *redrawn) Choose(w choice.World, at choice.Point, n uint64) uint64 {
 }
 
 // at returns the instant of the last moment up to an event.
-func (t *timeline) at(event int) history.Time {
-	i, _ := slices.BinarySearchFunc(t.moments, event+1, func(m moment, event int) int { return cmp.Compare(m.event, event) })
+func (p *past) at(event int) history.Time {
+	i, _ := slices.BinarySearchFunc(p.moments, event+1, func(m moment, event int) int { return cmp.Compare(m.event, event) })
 	if i == 0 {
 		return 0
 	}
-	return t.moments[i-1].time
+	return p.moments[i-1].time
 }
 
 // MessagesSentence says how many messages make a difference.

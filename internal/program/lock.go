@@ -55,9 +55,6 @@ func (r *Run) Seen() external.Capabilities {
 	return traits
 }
 
-// Exercised returns what the run has tried of the lock.
-func (r *Run) Exercised() external.Exercised { return r.usage.Exercised() }
-
 // Err returns the error of a run whose verdicts are worth nothing: a program that did not use the
 // addresses that it was given.
 func (r *Run) Err() error {

@@ -28,130 +28,125 @@ type Distance float64
 // far is the distance of a run in which nothing came close.
 const far Distance = 1
 
-// observer judges a run, and computes its distance from a violation. It is a [runner.Judge].
-type observer struct {
-	*checker.Checker
-	header  history.Header
-	unit    float64 // of time: the longest TTL, ns
-	grants  int
-	windows map[string][]timeline.Window // by resource
-	holds   map[string]*hold             // by token
-	away    map[int]bool                 // nodes that are down
+// closeness is a [timeline.Observer] that computes the distance of a run.
+type closeness struct {
+	timeline *timeline.Timeline
+	grants   int
+	windows  map[string][]timeline.Window // by resource
+	quorums  map[string]*quorum           // by token
 }
 
-// hold is the keys of a hold.
-type hold struct {
-	resource string
-	client   int
-	ttl      time.Duration
-	expiry   map[int]history.Time // of its key on a node, also of one that it deleted itself
-	open     history.Time         // when a rival could first have had a quorum
-	spare    time.Duration        // by which the latest extension came early enough
+// quorum is the nodes that keep a hold, also when the timeline has forgotten it.
+type quorum struct {
+	client int
+	ttl    time.Duration
+	expiry map[int]history.Time // of its key on a node, also of one that its holder deleted
+	open   history.Time         // when a rival could first have had a quorum
+	spare  time.Duration        // by which the latest extension came early enough
 }
 
-const never = history.Time(math.MaxInt64)
-
-// newObserver returns an observer of a run. The error says why there is no distance.
-func newObserver(h history.Header, p checker.Property) (*observer, error) {
+// checkDistance returns an error if there is no distance to a violation of the property.
+func checkDistance(h history.Header, p checker.Property) error {
 	switch {
 	case p != checker.Lease && p != checker.Section:
-		return nil, fmt.Errorf("there is no distance to a violation of %s: only to those of %s and %s", p, checker.Lease, checker.Section)
+		return fmt.Errorf("there is no distance to a violation of %s: only to those of %s and %s", p, checker.Lease, checker.Section)
 	case !h.Keys || h.Keepers < 0 || h.Votes != nil:
-		return nil, fmt.Errorf("there is no distance for the lock %s: its holds are not majorities of keys on nodes", h.Lock)
+		return fmt.Errorf("there is no distance for the lock %s: its holds are not majorities of keys on nodes", h.Lock)
 	}
-	line, of := timeline.New(h), timeline.LeaseWindow
+	return nil
+}
+
+// closenessTo returns an observer of the distance from a violation of the property.
+func closenessTo(p checker.Property, t *timeline.Timeline) *closeness {
+	c := &closeness{timeline: t, windows: map[string][]timeline.Window{}, quorums: map[string]*quorum{}}
+	of := timeline.LeaseWindow
 	if p == checker.Section {
 		of = timeline.SectionWindow
 	}
-	o := &observer{
-		Checker: checker.Of(line, p), header: h, unit: float64(max(h.LongestTTL, time.Millisecond)),
-		windows: map[string][]timeline.Window{}, holds: map[string]*hold{}, away: map[int]bool{},
-	}
-	line.Windows(of, func(w timeline.Window) {
+	t.Windows(of, func(w timeline.Window) {
 		if !w.Empty {
-			o.windows[w.Grant.Resource] = append(o.windows[w.Grant.Resource], w)
+			c.windows[w.Grant.Resource] = append(c.windows[w.Grant.Resource], w)
 		}
 	})
-	return o, nil
+	t.Listen(c)
+	return c
 }
 
 // keepers is the number of nodes that keep the lock.
-func (o *observer) keepers() int { return cmp.Or(o.header.Keepers, o.header.Nodes) }
-
-// Record implements [history.Sink].
-func (o *observer) Record(e *history.Event) {
-	o.Checker.Record(e)
-	switch e.Kind {
-	case history.Granted:
-		o.grants++
-	case history.Acquire:
-		o.holds[e.Token] = &hold{
-			resource: e.Resource, client: e.Client, ttl: e.TTL, expiry: map[int]history.Time{}, open: never,
-			spare: math.MaxInt64,
-		}
-	case history.Extend:
-		if h := o.holds[e.Token]; h != nil {
-			h.ttl = e.TTL
-		}
-	case history.KeySet, history.KeyExtended:
-		if h := o.holds[e.Token]; h != nil {
-			o.set(h, e)
-		}
-	case history.KeyGone:
-		if h := o.holds[e.Token]; h != nil && (e.Reason != history.Deleted || e.Client != h.client) {
-			h.expiry[e.Node] = min(h.expiry[e.Node], e.Time)
-			o.look(h, e.Time)
-		}
-	case history.NodeDown, history.NodeUp:
-		o.away[e.Node] = e.Kind == history.NodeDown
-		for _, h := range o.holds {
-			o.look(h, e.Time)
-		}
-	}
+func (c *closeness) keepers() int {
+	return cmp.Or(c.timeline.Header.Keepers, c.timeline.Header.Nodes)
 }
 
-// set takes note of a key's new expiry.
-func (o *observer) set(h *hold, e *history.Event) {
-	if e.Kind == history.KeyExtended {
-		if left := o.opens(h, e.Time).Sub(e.Time); left > 0 {
-			h.spare = min(h.spare, left)
+// Wants implements [timeline.Observer].
+func (*closeness) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Extend,
+		history.KeySet, history.KeyExtended, history.KeyGone, history.NodeDown, history.NodeUp)
+}
+
+// Observe implements [timeline.Observer].
+func (c *closeness) Observe(f *timeline.Fact) {
+	q := c.quorums[f.Token]
+	switch f.Kind {
+	case history.Granted, timeline.Reentered:
+		c.grants++
+	case history.Acquire:
+		c.quorums[f.Token] = &quorum{client: f.Client, ttl: f.TTL, expiry: map[int]history.Time{}, open: timeline.Forever, spare: math.MaxInt64}
+	case history.NodeDown, history.NodeUp:
+		for _, q := range c.quorums {
+			c.look(q)
 		}
 	}
-	h.expiry[e.Node] = e.Time.Add(h.ttl)
-	o.look(h, e.Time)
+	if q == nil {
+		return
+	}
+	switch f.Kind {
+	case history.Extend:
+		q.ttl = f.TTL
+	case history.KeyExtended:
+		if left := c.opens(q, f.Time).Sub(f.Time); left > 0 {
+			q.spare = min(q.spare, left)
+		}
+		fallthrough
+	case history.KeySet:
+		q.expiry[f.Node] = f.Time.Add(q.ttl)
+		c.look(q)
+	case history.KeyGone:
+		if f.Reason != history.Deleted || f.Client != q.client {
+			q.expiry[f.Node] = min(q.expiry[f.Node], f.Time)
+			c.look(q)
+		}
+	}
 }
 
 // look takes note that a rival could have a quorum now.
-func (o *observer) look(h *hold, now history.Time) {
-	if len(h.expiry) <= o.keepers()/2 { // not granted yet, or never
-		return
-	}
-	if h.open == never && o.opens(h, now) <= now {
-		h.open = now
+func (c *closeness) look(q *quorum) {
+	now, granted := c.timeline.Now, len(q.expiry) > c.keepers()/2
+	if granted && q.open == timeline.Forever && c.opens(q, now) <= now {
+		q.open = now
 	}
 }
 
-// opens returns when a rival can have a quorum, if nothing happens before but that keys expire.
-func (o *observer) opens(h *hold, now history.Time) history.Time {
+// opens returns when a rival can have a quorum, if nothing happens from now on but that keys expire.
+func (c *closeness) opens(q *quorum, now history.Time) history.Time {
 	var free []history.Time
-	for node := 1; node <= o.keepers(); node++ {
-		at := max(h.expiry[node], now) // 0: it has no key
-		if o.away[node] {
-			at = never
+	for node := 1; node <= c.keepers(); node++ {
+		at := max(q.expiry[node], now) // 0: it has no key
+		if c.timeline.Down.Has(node) {
+			at = timeline.Forever
 		}
 		free = append(free, at)
 	}
 	slices.Sort(free)
-	return free[o.keepers()/2]
+	return free[c.keepers()/2]
 }
 
-// distance returns the distance of the run, after Finish.
-func (o *observer) distance() Distance {
+// distance returns the distance of the run, after its end.
+func (c *closeness) distance() Distance {
 	d := far
-	for _, windows := range o.windows {
-		for i, w := range windows {
-			if h := o.holds[w.Grant.Token]; h != nil {
-				d = min(d, o.of(h, w, windows[:i], windows[i+1:]))
+	for _, windows := range c.windows {
+		for _, w := range windows {
+			if q := c.quorums[w.Grant.Token]; q != nil {
+				d = min(d, c.of(q, w, windows))
 			}
 		}
 	}
@@ -159,35 +154,37 @@ func (o *observer) distance() Distance {
 }
 
 // of returns the distance of a hold from an overlap with another window of its resource.
-func (o *observer) of(h *hold, w timeline.Window, before, after []timeline.Window) Distance {
-	next := never
-	for _, others := range [][]timeline.Window{before, after} {
-		for _, other := range others {
-			if other.Grant.Client == w.Grant.Client {
-				continue
-			}
-			if other.From < w.To && w.From < other.To {
-				return 0
-			}
-			if other.From >= w.To {
-				next = min(next, other.From)
-			}
+func (c *closeness) of(q *quorum, w timeline.Window, all []timeline.Window) Distance {
+	next := timeline.Forever
+	for _, other := range all {
+		switch {
+		case other.Grant.Client == w.Grant.Client:
+		case other.From >= w.To:
+			next = min(next, other.From)
+		case w.From < other.To:
+			return 0
 		}
 	}
-	open := h.open
-	if open == never {
-		open = o.opens(h, w.To)
+	open := q.open
+	if open == timeline.Forever {
+		open = c.opens(q, w.To)
 	}
 	if open < w.To {
-		return o.share(next, w.To) / 2
+		return c.share(next, w.To) / 2
 	}
-	return 0.5 + min(o.share(open, w.To), Distance(min(float64(h.spare)/o.unit, 1)))/2
+	spare := float64(q.spare) / c.unit()
+	return 0.5 + min(c.share(open, w.To), Distance(min(spare, 1)))/2
+}
+
+// unit is the unit of times: the longest TTL, ns.
+func (c *closeness) unit() float64 {
+	return float64(max(c.timeline.Header.LongestTTL, time.Millisecond))
 }
 
 // share returns the time between two instants, from 0 (excluded) to 1, in units of the longest TTL.
-func (o *observer) share(later, earlier history.Time) Distance {
-	if later == never {
+func (c *closeness) share(later, earlier history.Time) Distance {
+	if later == timeline.Forever {
 		return 1
 	}
-	return Distance(min((float64(later.Sub(earlier))+1)/o.unit, 1))
+	return Distance(min((float64(later.Sub(earlier))+1)/c.unit(), 1))
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -18,17 +19,17 @@ func TestDistanceIsZeroIfViolated(t *testing.T) {
 	for _, s := range scenarios.All() {
 		e := prepared(t, s)
 		for _, p := range []checker.Property{checker.Lease, checker.Section} {
+			if err := checkDistance(e.Header(1), p); err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+			}
 			for seed := range uint64(3) {
-				watch, err := newObserver(e.Header(1), p)
-				if err != nil {
-					t.Errorf("%s: %v", s.Name, err)
-					continue
-				}
-				r, err := played(t.Context(), e, &move{seed: seed, to: tape{}}, watch)
+				var c *closeness
+				read := e.WithReader(func(t *timeline.Timeline) { c = closenessTo(p, t) }, p)
+				r, err := read.WithDriver(&move{seed: seed, to: tape{}}).RunWhole(t.Context(), 1)
 				if err != nil {
 					t.Fatal(err)
 				}
-				d, verdict := watch.distance(), r.Report.Verdicts()[p]
+				d, verdict := c.distance(), r.Report.Verdicts()[p]
 				if emptyWindows[s.Name] && d > 0 {
 					continue
 				}
@@ -51,11 +52,11 @@ func TestDistanceIsZeroIfViolated(t *testing.T) {
 // There is a distance only for locks on nodes, and for exclusion.
 func TestNoDistance(t *testing.T) {
 	h := prepared(t, truths[0].world(0.1)).Header(1)
-	if _, err := newObserver(h, checker.Cleanup); err == nil {
+	if err := checkDistance(h, checker.Cleanup); err == nil {
 		t.Error("clean-up has a distance")
 	}
 	h.Keys = false
-	if _, err := newObserver(h, checker.Lease); err == nil {
+	if err := checkDistance(h, checker.Lease); err == nil {
 		t.Error("a history without keys has a distance")
 	}
 }

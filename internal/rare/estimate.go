@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -108,7 +107,7 @@ func Probability(ctx context.Context, worlds Worlds, p checker.Property, o Optio
 	if err != nil {
 		return Estimate{}, err
 	}
-	if _, err := newObserver(e.Header(seed), p); err != nil {
+	if err := checkDistance(e.Header(seed), p); err != nil {
 		return Estimate{}, err
 	}
 	r := &repetitions{sampler: &sampler{worlds, p, o}, estimate: Estimate{Property: p}, progress: progress}
@@ -213,7 +212,7 @@ func (r *repetitions) repeat(ctx context.Context) error {
 	}
 	n := r.options.Repetitions
 	r.shares, r.estimate.Repetitions, r.violating = make([][]float64, n), make([]float64, n), make([]tape, n)
-	err := runner.InOrder(ctx, min(runtime.GOMAXPROCS(0), n), n, func(ctx context.Context, i int) (struct{}, error) {
+	err := runner.InOrder(ctx, 0, n, func(ctx context.Context, i int) (struct{}, error) {
 		return struct{}{}, r.one(ctx, i)
 	}, func(struct{}) {})
 	return cmp.Or(err, ctx.Err())

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -42,15 +42,13 @@ func (s *sampler) run(ctx context.Context, m *move) (particle, error) {
 	if err != nil {
 		return particle{}, err
 	}
-	watch, err := newObserver(e.Header(seed), s.property)
+	var c *closeness
+	e = e.WithReader(func(t *timeline.Timeline) { c = closenessTo(s.property, t) }, s.property)
+	r, err := e.WithDriver(m).RunWhole(ctx, seed)
 	if err != nil {
 		return particle{}, err
 	}
-	r, err := played(ctx, e, m, watch)
-	if err != nil {
-		return particle{}, err
-	}
-	p := particle{m.to, watch.distance(), watch.grants}
+	p := particle{m.to, c.distance(), c.grants}
 	switch violated := r.Report.Verdicts()[s.property] == checker.Violated; {
 	case violated:
 		p.distance = 0
@@ -60,15 +58,6 @@ func (s *sampler) run(ctx context.Context, m *move) (particle, error) {
 	return p, nil
 }
 
-// played makes a run with the random numbers of a move. Without an observer all properties are judged.
-func played(ctx context.Context, e runner.Experiment, m *move, watch *observer) (runner.Result, error) {
-	e = e.WithDriver(m)
-	if watch != nil {
-		e = e.WithJudge(func(history.Header) runner.Judge { return watch })
-	}
-	return e.RunWhole(ctx, seed)
-}
-
 // result repeats the run of a tape.
 func (s *sampler) result(ctx context.Context, t tape) (runner.Result, error) {
 	m := &move{from: t, to: tape{}}
@@ -76,7 +65,7 @@ func (s *sampler) result(ctx context.Context, t tape) (runner.Result, error) {
 	if err != nil {
 		return runner.Result{}, err
 	}
-	return played(ctx, e, m, nil)
+	return e.WithDriver(m).RunWhole(ctx, seed)
 }
 
 // seed is the seed of what is not drawn in a run, such as a generated plan.

@@ -67,7 +67,7 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 	of := func(i int) int { return sort.SearchInts(ends, i+1) }
 	next := 0
 	var failures atomic.Int32
-	err := InOrder(ctx, min(sideBySide, total), total, func(ctx context.Context, i int) (attempt, error) {
+	err := InOrder(ctx, sideBySide, total, func(ctx context.Context, i int) (attempt, error) {
 		a, end := accounts[of(i)], ends[of(i)]
 		seed := a.First + uint64(a.Runs-(end-i))
 		r, err := a.run(ctx, seed)
@@ -80,9 +80,6 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 		accounts[of(next)].add(r)
 		next++
 	})
-	if endedBy(ctx, err) {
-		err = nil // a world was not opened any more
-	}
 	tallies, again := make([]Tally, len(batches)), new(retries)
 	for i, a := range accounts {
 		if err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/form"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -30,8 +31,9 @@ type Experiment struct {
 	header    history.Header // but for the seed
 	course    Course         // that its runs take
 	driver    choice.Driver  // of its next run, in place of that of the course; may be nil
-	judge     JudgeFunc      // of its runs, in place of the checker of all properties; may be nil
-	watcher   Watcher        // nil: nobody watches
+	reader    func(*timeline.Timeline)
+	judged    []checker.Property // nil: all
+	watcher   Watcher            // nil: nobody watches
 }
 
 // Prepare checks that a scenario can be run on a backend, without starting
@@ -133,33 +135,12 @@ func (e Experiment) WithEventLimit(events int) Experiment {
 	return e
 }
 
-// Judge decides on the history of a run while it is recorded. A [checker.Checker] is one.
-type Judge interface {
-	history.Sink
-
-	// Finish is called once, after the last event.
-	Finish() checker.Report
-
-	// Err returns why the history cannot be judged, after Finish: see [checker.Checker.Err].
-	Err() error
-}
-
-// JudgeFunc returns the judge of a run whose history begins with the header.
-type JudgeFunc func(history.Header) Judge
-
-// WithJudge returns the experiment with judges of its runs that the function returns. By default it
-// is a checker of all properties.
-func (e Experiment) WithJudge(judge JudgeFunc) Experiment {
-	e.judge = judge
+// WithReader returns the experiment with a reader of its runs. It is called with the timeline of each run
+// before the first event, to observe it. If properties are named, these alone are judged, and nothing is
+// measured.
+func (e Experiment) WithReader(read func(*timeline.Timeline), only ...checker.Property) Experiment {
+	e.reader, e.judged = read, only
 	return e
-}
-
-// judgeOf returns the judge of a run.
-func (e Experiment) judgeOf(h history.Header) Judge {
-	if e.judge != nil {
-		return e.judge(h)
-	}
-	return checker.New(h)
 }
 
 // Header returns the header of a run's history.
@@ -178,7 +159,11 @@ func (e Experiment) Plan(seed uint64) nemesis.Plan {
 // to keep, unless that is nil. An error says that there was no valid run. When ctx ends,
 // the run is checked as far as it got.
 func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Result, error) {
-	judge := e.judgeOf(e.Header(seed))
+	line := timeline.New(e.Header(seed))
+	judge := checker.Of(line, e.judged...)
+	if e.reader != nil {
+		e.reader(line)
+	}
 	group := history.NewGroup(judge)
 	sink := history.Sink(group)
 	if keep != nil {
@@ -218,7 +203,7 @@ func (e Experiment) RunWhole(ctx context.Context, seed uint64) (Result, error) {
 // selfContradiction returns an error if a run's own history cannot be true. That is a
 // defect of the harness and says nothing about the lock. A history that is too large to
 // check is not an error: its report has unknown verdicts.
-func selfContradiction(j Judge) error {
+func selfContradiction(j *checker.Checker) error {
 	var c *checker.Contradiction
 	if errors.As(j.Err(), &c) && !c.TooMuch {
 		return fmt.Errorf("the history of the run contradicts itself, so the run is worth nothing: event %d: %w", c.Event, c)
@@ -256,7 +241,7 @@ func (e Experiment) runTasks(ctx context.Context, world World) error {
 	var err error
 	for client := 1; client <= cap(users) && err == nil; client++ {
 		var u *user
-		if u, err = e.newUser(world, client, func(p ports) ports { return watched(p, e.watcher, rounds) }); err == nil {
+		if u, err = e.newUser(world, client, e.watcher, rounds); err == nil {
 			users = append(users, u)
 		}
 	}

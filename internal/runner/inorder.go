@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"cmp"
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -9,11 +11,12 @@ import (
 // maxAhead is how many results per worker may wait for an earlier run that takes long.
 const maxAhead = 16
 
-// InOrder calls work for 0 to n-1 on several workers, and take for each result in the
+// InOrder calls work for 0 to n-1 on several workers (0: one per core), and take for each result in the
 // order of the numbers, on the caller's goroutine. It returns the first error, by number.
-// When ctx ends, it takes the finished results up to the first gap. Workers run only a
-// limited number of jobs ahead, so that memory does not grow with n.
+// When ctx ends, which is no error, it takes the finished results up to the first gap. Workers run
+// only a limited number of jobs ahead, so that memory does not grow with n.
 func InOrder[T any](ctx context.Context, workers, n int, work func(context.Context, int) (T, error), take func(T)) error {
+	workers = min(cmp.Or(workers, runtime.GOMAXPROCS(0)), n)
 	type outcome struct {
 		value T
 		err   error
@@ -25,23 +28,23 @@ func InOrder[T any](ctx context.Context, workers, n int, work func(context.Conte
 	ahead := make(chan struct{}, len(outcomes)) // one for each job that has begun and was not taken
 	var begun atomic.Int64
 
-	ctx, stop := context.WithCancel(ctx)
+	working, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
 			// No goroutine hands out the jobs: it would have to run between any two of
 			// them, and two workers would wait for it an eighth of the time.
-			for ctx.Err() == nil {
+			for working.Err() == nil {
 				select {
 				case ahead <- struct{}{}:
-				case <-ctx.Done():
+				case <-working.Done():
 					return
 				}
 				i := int(begun.Add(1)) - 1
 				if i >= n {
 					return
 				}
-				v, err := work(ctx, i)
+				v, err := work(working, i)
 				outcomes[i%len(outcomes)] <- outcome{v, err}
 			}
 		})
@@ -68,7 +71,10 @@ func InOrder[T any](ctx context.Context, workers, n int, work func(context.Conte
 				return nil // ctx ended before this job began
 			}
 		}
-		if o.err != nil {
+		switch {
+		case endedBy(ctx, o.err):
+			return nil
+		case o.err != nil:
 			return o.err
 		}
 		take(o.value)

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"sync/atomic"
 
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -29,14 +30,14 @@ func newParticipants(s scenarios.Scenario, find func(name string) (lockKind, err
 	return c, err
 }
 
-// newUser creates a client in an environment. equip wraps the ports of its lock.
-func (c participants) newUser(world Environment, client int, equip func(ports) ports) (*user, error) {
+// newUser creates a client in an environment. The watcher may be nil; rounds counts those of all clients.
+func (c participants) newUser(world Environment, client int, w Watcher, rounds *atomic.Int64) (*user, error) {
 	r := &recorder{world: world, client: client, clock: c.scenario.Lock.ReadsClock()}
-	p := r.counted(ports{
+	p := traffic{client, &r.sent, w, rounds}.observed(ports{
 		client: client, runtime: world.Runtime(client), nodes: world.Nodes(client), store: world.Store(client), observer: r,
 		dial: dialFunc(world, client), process: processEnv(world, client), members: c.scenario.Nodes,
 	})
-	lock, err := c.lock.build(c.config, equip(p))
+	lock, err := c.lock.build(c.config, p)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func ClientMain(world Environment, client int, brief []byte) (life func(), err e
 	if err != nil {
 		return nil, err
 	}
-	u, err := c.newUser(world, client, func(p ports) ports { return p })
+	u, err := c.newUser(world, client, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -187,36 +186,6 @@ func outcomeOf(a env.Answer) history.Outcome {
 		return history.Unknown
 	}
 	return 0
-}
-
-// counted wraps the nodes and the store of the ports so that requests are counted for the
-// history.
-func (r *recorder) counted(p ports) ports {
-	p.nodes = countedNodes{p.nodes, &r.sent}
-	if p.store != nil {
-		p.store = countedStore{p.store, &r.sent}
-	}
-	return p
-}
-
-type countedNodes struct {
-	env.Nodes
-	sent *atomic.Int64
-}
-
-func (n countedNodes) Send(to env.NodeSet, command env.Command, giveUp env.Instant) env.Round {
-	n.sent.Add(int64(to.Len()))
-	return n.Nodes.Send(to, command, giveUp)
-}
-
-type countedStore struct {
-	env.Store
-	sent *atomic.Int64
-}
-
-func (s countedStore) Ask(ctx context.Context, r env.StoreRequest, until env.Instant) (env.StoreReply, error) {
-	s.sent.Add(1)
-	return s.Store.Ask(ctx, r, until)
 }
 
 // validityEnds has the current ends of validity of one client's tries and holds, of which

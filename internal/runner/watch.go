@@ -56,41 +56,41 @@ func (e Experiment) openWatcher(world World, h history.Header) {
 	e.watcher.Open(h, clocks)
 }
 
-// watched wraps the nodes and the store of the ports so that the watcher receives the
-// traffic.
-func watched(p ports, w Watcher, rounds *atomic.Int64) ports {
-	if w == nil {
-		return p
-	}
-	h := clientWatch{w, p.client, rounds}
-	p.nodes = watchedNodes{p.nodes, h}
+// traffic counts the requests of one client for the history, and reports them to the watcher.
+type traffic struct {
+	client  int
+	sent    *atomic.Int64 // see [recorder]
+	watcher Watcher       // may be nil
+	rounds  *atomic.Int64 // of all clients, so far
+}
+
+// observed wraps the nodes and the store of the ports.
+func (t traffic) observed(p ports) ports {
+	p.nodes = observedNodes{p.nodes, t}
 	if p.store != nil {
-		p.store = watchedStore{p.store, h}
+		p.store = observedStore{p.store, t}
 	}
 	return p
 }
 
-// clientWatch reports the traffic of one client to the watcher.
-type clientWatch struct {
-	watcher Watcher
-	client  int
-	rounds  *atomic.Int64 // of all clients, so far
-}
-
-type watchedNodes struct {
+type observedNodes struct {
 	env.Nodes
-	clientWatch
+	traffic
 }
 
-func (n watchedNodes) Send(to env.NodeSet, command env.Command, giveUp env.Instant) env.Round {
+func (n observedNodes) Send(to env.NodeSet, command env.Command, giveUp env.Instant) env.Round {
+	n.sent.Add(int64(to.Len()))
+	if n.watcher == nil {
+		return n.Nodes.Send(to, command, giveUp)
+	}
 	number := int(n.rounds.Add(1))
 	n.watcher.Sent(n.client, number, to, command)
-	return watchedRound{n.Nodes.Send(to, command, giveUp), n.clientWatch, number}
+	return watchedRound{n.Nodes.Send(to, command, giveUp), n.traffic, number}
 }
 
 type watchedRound struct {
 	env.Round
-	clientWatch
+	traffic
 	number int
 }
 
@@ -102,12 +102,16 @@ func (r watchedRound) Next(ctx context.Context, until env.Instant) (env.Reply, e
 	return reply, err
 }
 
-type watchedStore struct {
+type observedStore struct {
 	env.Store
-	clientWatch
+	traffic
 }
 
-func (s watchedStore) Ask(ctx context.Context, r env.StoreRequest, until env.Instant) (env.StoreReply, error) {
+func (s observedStore) Ask(ctx context.Context, r env.StoreRequest, until env.Instant) (env.StoreReply, error) {
+	s.sent.Add(1)
+	if s.watcher == nil {
+		return s.Store.Ask(ctx, r, until)
+	}
 	number := int(s.rounds.Add(1))
 	s.watcher.Asked(s.client, number, r)
 	reply, err := s.Store.Ask(ctx, r, until)

@@ -27,6 +27,10 @@ type Client struct {
 
 	Cancelled history.Time // when one of its calls was last cancelled
 
+	// Wanted is the resource that it tries to acquire: from its first try, also between tries, until a grant,
+	// its death, or until a call is cancelled. nil: none.
+	Wanted *Resource
+
 	writes     int                   // writes that may still be applied
 	unanswered map[string][]*Section // by token: whose write has an unknown outcome and was not applied yet
 	accepted   *Section              // the last one whose write was accepted
@@ -105,6 +109,11 @@ func (c *Client) drop(h *Hold) {
 	}
 }
 
+func (t *Timeline) cancel(f *Fact, _ bool) bool {
+	f.Actor.Cancelled, f.Actor.Wanted = f.Time, nil
+	return true
+}
+
 func (t *Timeline) resume(f *Fact, force bool) bool {
 	if !f.Actor.Paused {
 		return force && t.contradict("client %d resumes at %s, but it was not paused", f.Client, textfmt.Instant(f.Time))
@@ -114,7 +123,7 @@ func (t *Timeline) resume(f *Fact, force bool) bool {
 }
 
 func (t *Timeline) kill(f *Fact, _ bool) bool {
-	f.Actor.Dead, f.Actor.Died = true, f.Time
+	f.Actor.Dead, f.Actor.Died, f.Actor.Wanted = true, f.Time, nil
 	t.retiring = append(t.retiring, f.Actor.Holds...)
 	return true
 }

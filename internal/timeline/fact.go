@@ -78,7 +78,7 @@ var entries = [1 << 8]func(l *Timeline, f *Fact, force bool) bool{
 	history.Pause:  func(_ *Timeline, f *Fact, _ bool) bool { f.Actor.setPaused(true, f.Time); return true },
 	history.Resume: (*Timeline).resume,
 	history.Kill:   (*Timeline).kill,
-	history.Cancel: func(_ *Timeline, f *Fact, _ bool) bool { f.Actor.Cancelled = f.Time; return true },
+	history.Cancel: (*Timeline).cancel,
 
 	history.NodeDown: (*Timeline).nodeDown,
 	history.NodeUp:   (*Timeline).nodeUp,

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -136,6 +137,9 @@ type Resource struct {
 	Windows [WindowKinds]windowQueue
 	late    []straggler
 }
+
+// Leased reports whether the lease window of some hold is open.
+func (r *Resource) Leased() bool { return slices.ContainsFunc(r.Holds, (*Hold).Leased) }
 
 // releasedHold is a hold that a client has released. A lock has to refuse to extend it. The
 // timeline remembers the last one of each client, and some earlier ones whose release was not
@@ -404,6 +408,7 @@ func (t *Timeline) acquire(f *Fact, force bool) bool {
 		t.twice(f, "acquire")
 	}
 	f.Hold = t.newHold(f)
+	f.Actor.Wanted = f.Hold.Resource
 	t.Faults.ended = t.Faults.ended[:0]
 	return true
 }
@@ -418,6 +423,7 @@ func (t *Timeline) granted(f *Fact, force bool) bool {
 	}
 	t.Faults.ended = t.Faults.ended[:0]
 	h := f.Hold
+	f.Actor.Wanted = nil
 	f.closeTry(h)
 	if held := f.Actor.holding(f); held != nil {
 		t.reenter(f, held)

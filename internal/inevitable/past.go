@@ -19,8 +19,8 @@ type moment struct {
 	begun  uint64 // the faults that have begun, as bits
 }
 
-// timeline is the moments of a run, in their order, up to its violation.
-type timeline struct {
+// past is the moments of a run, in their order, up to its violation.
+type past struct {
 	moments []moment
 	effects map[int]map[history.Time]bool // the instants at which each fault did something
 	finding checker.Finding
@@ -29,8 +29,8 @@ type timeline struct {
 // recorder is a driver that notes at which event of the world each event of the history comes.
 type recorder struct {
 	choice.Driver
-	world    choice.World // nil: before all events
-	timeline *timeline
+	world choice.World // nil: before all events
+	past  *past
 }
 
 // Choose implements [choice.Driver].
@@ -41,20 +41,20 @@ func (r *recorder) Choose(w choice.World, at choice.Point, n uint64) uint64 {
 
 // Record implements [history.Sink].
 func (r *recorder) Record(e *history.Event) {
-	t := r.timeline
+	p := r.past
 	if e.Fault != 0 {
-		if t.effects[e.Fault] == nil {
-			t.effects[e.Fault] = map[history.Time]bool{}
+		if p.effects[e.Fault] == nil {
+			p.effects[e.Fault] = map[history.Time]bool{}
 		}
-		t.effects[e.Fault][e.Time] = true
+		p.effects[e.Fault][e.Time] = true
 	}
 	at := 0
 	if r.world != nil {
 		at = r.world.Events()
 	}
 	next := moment{event: at + 1, time: e.Time}
-	if n := len(t.moments); n > 0 {
-		last := &t.moments[n-1]
+	if n := len(p.moments); n > 0 {
+		last := &p.moments[n-1]
 		if last.event == next.event && e.Kind != history.FaultStart {
 			last.events = append(last.events, *e)
 			return
@@ -64,30 +64,30 @@ func (r *recorder) Record(e *history.Event) {
 	if e.Kind == history.FaultStart && e.Fault > 0 {
 		next.begun |= 1 << (e.Fault - 1)
 	}
-	if len(t.moments) < maxMoments {
+	if len(p.moments) < maxMoments {
 		next.events = []history.Event{*e}
-		t.moments = append(t.moments, next)
+		p.moments = append(p.moments, next)
 	}
 }
 
-// maxMoments bounds the memory of a timeline: some 100 MB.
+// maxMoments bounds the memory of a past: some 100 MB.
 const maxMoments = 200_000
 
-// read runs the experiment and returns its timeline.
-func read(ctx context.Context, e runner.Experiment, seed uint64, course runner.Course, p checker.Property) (*timeline, error) {
-	t := &timeline{effects: map[int]map[history.Time]bool{}}
-	r := &recorder{Driver: course.Driver(), timeline: t}
+// read runs the experiment and returns its past.
+func read(ctx context.Context, e runner.Experiment, seed uint64, course runner.Course, property checker.Property) (*past, error) {
+	p := &past{effects: map[int]map[history.Time]bool{}}
+	r := &recorder{Driver: course.Driver(), past: p}
 	result, err := e.WithCourse(course).WithDriver(r).Run(ctx, seed, r)
 	if err != nil {
 		return nil, err
 	}
-	t.finding = result.Report.Finding(p)
-	if where := t.finding.Where; where != nil {
+	p.finding = result.Report.Finding(property)
+	if where := p.finding.Where; where != nil {
 		// What comes after the violation cannot have caused it.
-		end := slices.IndexFunc(t.moments, func(m moment) bool { return m.time > where.To })
+		end := slices.IndexFunc(p.moments, func(m moment) bool { return m.time > where.To })
 		if end > 0 {
-			t.moments = t.moments[:end]
+			p.moments = p.moments[:end]
 		}
 	}
-	return t, nil
+	return p, nil
 }
