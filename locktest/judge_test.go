@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 

@@ -3,11 +3,9 @@ package redlock_test
 import (
 	"context"
 	"errors"
-
 	"testing"
 
 	"github.com/lockstorm/lockstorm/env"
-
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 )

@@ -2,12 +2,10 @@ package redlock_test
 
 import (
 	"context"
-
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-
 	"github.com/lockstorm/lockstorm/internal/rivals"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"

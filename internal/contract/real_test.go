@@ -3,7 +3,6 @@ package contract
 import (
 	"context"
 	"fmt"
-
 	"strings"
 	"testing"
 	"time"

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"strings"
-
 	"testing"
 	"time"
 

@@ -7,13 +7,11 @@ import (
 	"errors"
 	"math"
 	"strings"
-
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )

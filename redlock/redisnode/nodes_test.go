@@ -5,9 +5,7 @@ package redisnode_test
 import (
 	"context"
 	"errors"
-
 	"net"
-
 	"slices"
 	"syscall"
 	"testing"

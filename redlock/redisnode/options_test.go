@@ -2,7 +2,6 @@ package redisnode_test
 
 import (
 	"crypto/tls"
-
 	"net"
 	"strings"
 	"testing"

@@ -8,11 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 

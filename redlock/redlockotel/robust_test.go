@@ -2,7 +2,6 @@ package redlockotel_test
 
 import (
 	"context"
-
 	"fmt"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/lockstorm/lockstorm/env"
-
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redlockotel"
 )

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-
 	"os"
 	"path"
 	"path/filepath"

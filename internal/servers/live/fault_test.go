@@ -4,7 +4,6 @@ package live
 
 import (
 	"context"
-
 	"sync/atomic"
 	"testing"
 	"time"

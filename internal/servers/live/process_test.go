@@ -16,7 +16,6 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
-
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/nemesis"

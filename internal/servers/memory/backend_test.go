@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-
 	"slices"
 	"strings"
 	"testing"

@@ -4,7 +4,6 @@ package process
 
 import (
 	"context"
-
 	"testing"
 	"time"
 
