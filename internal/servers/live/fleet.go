@@ -21,7 +21,7 @@ type Fleet struct {
 
 	// Network makes the links of clients to the servers. nil means proxies on loopback,
 	// whose latency is real. Any other network has the latency of the setting.
-	Network func(clients int) (*wire.Network, error)
+	Network func(clients int) *wire.Network
 
 	// Store is the store that the servers replicate. nil: they are Redis servers, each of
 	// which answers for itself.
@@ -70,7 +70,7 @@ func NewFleet[S Server](servers []S, died <-chan error, closing func() error) Fl
 // network makes the links of clients.
 func (f Fleet) network(clients int) (*wire.Network, error) {
 	if f.Network != nil {
-		return f.Network(clients)
+		return f.Network(clients), nil
 	}
 	addrs := make([]string, len(f.Servers))
 	for i, server := range f.Servers {

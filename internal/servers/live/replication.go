@@ -72,9 +72,7 @@ func (p *pair) rejoin(ctx context.Context) error {
 // are lost. No client may reach it any more.
 func (p *pair) demote(ctx context.Context) error {
 	p.stream.Replies.Lift(disconnectRule)
-	if err := p.stream.Redirect(p.Addr()); err != nil {
-		return err
-	}
+	p.stream.Redirect(p.Addr())
 	return p.follow(ctx)
 }
 

@@ -57,7 +57,7 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 			n.keys.tell = tell
 		}
 	}
-	fleet.Network = func(clients int) (*wire.Network, error) { return wire.OpenInMemory(clients, hosts) }
+	fleet.Network = func(clients int) *wire.Network { return wire.OpenInMemory(clients, hosts) }
 	return live.Open(s, seed, sink, fleet, handlers)
 }
 
