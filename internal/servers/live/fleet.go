@@ -39,23 +39,15 @@ type Fleet struct {
 	// records their changes until ctx ends. nil means that changes are not known.
 	Watch func(ctx context.Context, log EntryLog)
 
-	// WatchKeys returns what watches the keys of one node, past the clients' links, and records
-	// their changes in the log. nil means that the keys are not watched.
-	WatchKeys func(log EntryLog) KeyWatch
+	// WatchKeys says that the keys of the nodes are watched, past the clients' links, and their
+	// changes recorded. The servers are of Redis.
+	WatchKeys bool
 
 	// Died delivers an error when a server has died and no fault killed it. It may be nil.
 	Died <-chan error
 
 	// Close stops the servers, or releases them. Nobody uses them any more.
 	Close func() error
-}
-
-// KeyWatch watches the keys of a node, on one server after another.
-type KeyWatch interface {
-	// Follow records the changes of the keys at a server until that fails or ctx ends. First it
-	// records how they differ from those that it has recorded before; lost is the reason why keys
-	// are gone that have not expired, or "". From the call of began on every change is recorded.
-	Follow(ctx context.Context, addr, lost string, began func()) error
 }
 
 // NewFleet returns a fleet of servers of any type.
