@@ -101,12 +101,8 @@ func (c *checkout) agreementOf(sides map[string]string, stores string) (string, 
 }
 
 // able returns a backend for its abilities.
-func able(b interface {
-	Name() string
-	Faults() []nemesis.Kind
-	Features() []nemesis.Feature
-}) runner.Backend {
-	return runner.Backend{Ability: nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()}, Keys: true, Watched: true}
+func able(b interface{ Ability() nemesis.Ability }) runner.Backend {
+	return runner.Backend{Ability: b.Ability(), Keys: true, Watched: true}
 }
 
 // loadSide reads a stored debate of a backend.

@@ -48,14 +48,12 @@ var backends = []backendInfo{
 
 // runnerBackend returns a backend for the runner.
 func runnerBackend(b interface {
-	Name() string
-	Faults() []nemesis.Kind
-	Features() []nemesis.Feature
+	Ability() nemesis.Ability
 	Open(context.Context, nemesis.Setting, uint64, history.Sink) (*live.World, error)
 }) runner.Backend {
 	recording, _ := b.(interface{ Keys() bool }) // nil: it does not record the nodes' keys
 	return runner.Backend{
-		Ability: nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()},
+		Ability: b.Ability(),
 		Keys:    recording != nil && recording.Keys(),
 		Idle:    true, Dialable: true,
 		Open: runner.Opener(b.Open),

@@ -106,7 +106,7 @@ func TestStoresLoseTheirLeaderAsTheSimulatedOne(t *testing.T) {
 	s := storeSetting(3)
 	s.Plan = nemesis.Plan{{Action: &nemesis.PeerPartition{Nodes: []int{1}}, Start: nemesis.When(1, begins, 0), End: &over}}
 	for _, p := range Products() {
-		if !slices.Contains(p.Faults(), (*nemesis.PeerPartition)(nil).Kind()) {
+		if !slices.Contains(p.Ability().Kinds, (*nemesis.PeerPartition)(nil).Kind()) {
 			continue
 		}
 		t.Run(p.Product, func(t *testing.T) {

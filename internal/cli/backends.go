@@ -21,7 +21,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/process"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -199,7 +198,7 @@ func processes(binary string) runner.Backend {
 	watching := b
 	watching.WatchKeys = true
 	return runner.Backend{
-		Ability: ability(b), Idle: true, Keys: true, Watched: true,
+		Ability: b.Ability(), Idle: true, Keys: true, Watched: true,
 		Open: runner.Opener(watching.Open), Unwatched: runner.Opener(b.Open),
 		InStore:  func(product string) (runner.Backend, bool) { return inStore(product, binary) },
 		Versions: func() map[string]string { return ofServer(cmp.Or(binary, localServer)) },
@@ -220,18 +219,9 @@ func inStore(product, redisServer string) (runner.Backend, bool) {
 	if redisServer != "" && s.WithRedis != nil {
 		s = s.WithRedis(redisServer)
 	}
-	return runner.Backend{Ability: ability(s), Product: product, Keys: s.Watched, Watched: s.Watched, Open: runner.Opener(s.Open), Versions: func() map[string]string {
+	return runner.Backend{Ability: s.Ability(), Product: product, Keys: s.Watched, Watched: s.Watched, Open: runner.Opener(s.Open), Versions: func() map[string]string {
 		return map[string]string{product: cmp.Or(s.Version(context.Background()), "(unknown)")}
 	}}, true
-}
-
-// ability is the interface of the backends of real servers.
-func ability(b interface {
-	Name() string
-	Faults() []nemesis.Kind
-	Features() []nemesis.Feature
-}) nemesis.Ability {
-	return nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()}
 }
 
 // contained returns the container backend in the form of the runner. An image is built if it is empty.
@@ -240,7 +230,7 @@ func contained(image string) runner.Backend {
 	watching := b
 	watching.WatchKeys = true
 	// A busy engine takes a second to restart a container, and then a node is not back as soon as a plan says.
-	return runner.Backend{Ability: ability(b), Alone: true, Keys: true, Watched: true, Open: runner.Opener(watching.Open), Unwatched: runner.Opener(b.Open), Versions: func() map[string]string {
+	return runner.Backend{Ability: b.Ability(), Alone: true, Keys: true, Watched: true, Open: runner.Opener(watching.Open), Unwatched: runner.Opener(b.Open), Versions: func() map[string]string {
 		v := b.Versions()
 		if image == "" {
 			maps.Copy(v, ofServer(localServer))

@@ -34,8 +34,7 @@ var options = report.Options{
 		case b.Name:
 			return b, nil
 		case "process":
-			var p process.Backend
-			b.Name, b.Kinds, b.Features, b.Keys, b.Exact = name, p.Faults(), p.Features(), false, false
+			b.Ability, b.Keys, b.Exact = process.Backend{}.Ability(), false, false
 			return b, nil
 		}
 		return runner.Backend{}, fmt.Errorf("unknown backend %q", name)

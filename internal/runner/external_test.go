@@ -19,7 +19,7 @@ import (
 
 // dialled is a backend whose nodes can be dialled.
 var dialled = runner.Backend{
-	Ability:  nemesis.Ability{Name: "memory", Kinds: memory.Backend{}.Faults(), Features: memory.Backend{}.Features()},
+	Ability:  memory.Backend{}.Ability(),
 	Dialable: true,
 	Open:     runner.Opener(memory.Backend{}.Open),
 }

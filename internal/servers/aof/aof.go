@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 )
@@ -182,15 +181,10 @@ func (f *File) CutBack(to time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.restored = true
-	i, exact := slices.BinarySearchFunc(f.journal, to, func(l sizeAt, t time.Time) int { return l.since.Compare(t) })
-	if !exact {
-		i--
-	}
-	if i < 0 {
+	if len(f.journal) == 0 || f.journal[0].since.After(to) {
 		return f.remove()
 	}
-	f.journal = f.journal[:i+1]
-	return f.cut(f.journal[i].bytes)
+	return f.cut(f.forgetAfter(to))
 }
 
 // Rewind is [File.CutBack] for a server that keeps running and reads the file again. The
@@ -198,7 +192,11 @@ func (f *File) CutBack(to time.Time) error {
 func (f *File) Rewind(to time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var bytes int64 // the file was empty before the first entry
+	return f.cut(f.forgetAfter(to))
+}
+
+// forgetAfter removes what the journal has of later times, and returns the file's size at a time.
+func (f *File) forgetAfter(to time.Time) (bytes int64) { // 0 before the first entry
 	for i, l := range f.journal {
 		if l.since.After(to) {
 			f.journal = f.journal[:i]
@@ -206,7 +204,7 @@ func (f *File) Rewind(to time.Time) error {
 		}
 		bytes = l.bytes
 	}
-	return f.cut(bytes)
+	return bytes
 }
 
 // cut truncates the file. A file that is already shorter stays as it is.

@@ -2,11 +2,9 @@ package container
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -22,14 +20,10 @@ type Backend struct {
 	WatchKeys bool
 }
 
-// Name returns the backend's name in commands and stored runs.
-func (Backend) Name() string { return "container" }
-
-// Faults lists the kinds of faults that its worlds can inject.
-func (b Backend) Faults() []nemesis.Kind { return b.handlers().Kinds() }
-
-// Features lists the features of those kinds that they support.
-func (b Backend) Features() []nemesis.Feature { return b.handlers().Features() }
+// Ability says which faults its worlds can inject.
+func (b Backend) Ability() nemesis.Ability {
+	return nemesis.Ability{Name: "container", Kinds: b.handlers().Kinds(), Features: b.handlers().Features()}
+}
 
 func (b Backend) handlers() live.FaultHandlers {
 	var features []nemesis.Feature
@@ -40,7 +34,7 @@ func (b Backend) handlers() live.FaultHandlers {
 }
 
 // Open starts the containers and opens a world on them. The setting must be valid and must
-// not need other faults than [Backend.Faults] and [Backend.Features]; its latency and sync
+// not need other faults than those of its [Backend.Ability]; its latency and sync
 // are ignored because this network and these disks are real. Events of the history go to
 // sink one at a time. ctx bounds the start only.
 //
@@ -65,14 +59,9 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := live.WithReplicas(ctx, s, seed, live.NewFleet(servers.Servers(), servers.Died(), servers.Close))
-	if err != nil {
-		return nil, errors.Join(err, fleet.Close())
-	}
-	if b.WatchKeys {
-		fleet.WatchKeys = func(log live.EntryLog) live.KeyWatch { return keywatch.New(log) }
-	}
-	return live.Open(s, seed, sink, fleet, b.handlers())
+	fleet := live.NewFleet(servers.Servers(), servers.Died(), servers.Close)
+	fleet.WatchKeys = b.WatchKeys
+	return live.OpenRedis(ctx, s, seed, sink, fleet, b.handlers())
 }
 
 // Options configures the servers of a [Fleet].

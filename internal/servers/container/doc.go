@@ -30,5 +30,5 @@
 // is removed in the same way when the program ends. An image that a user names stays, even
 // if it was pulled. Everything has the label "lockstorm".
 //
-// The package runs on Linux only.
+// Elsewhere than on Linux every start fails: ports cannot be reserved, nor containers removed after a crash.
 package container

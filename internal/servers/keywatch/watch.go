@@ -11,9 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/servers/resp"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
 // Log records what a watch reports. It is [live.EntryLog].
@@ -59,10 +61,11 @@ const (
 // the keys differ from those that it has recorded before: lost is the reason why keys are gone that
 // have not expired, or "". Then it calls began.
 func (w *Watch) Follow(ctx context.Context, addr, lost string, began func()) error {
-	asking, s, err := open(ctx, addr)
+	s, err := open(ctx, addr)
 	if err != nil {
 		return err
 	}
+	asking := redisserver.NewClient(addr)
 	done := make(chan struct{})
 	go func() { defer close(done); s.follow() }()
 	closeBoth := func() { _, _ = asking.Close(), s.conn.Close() }
@@ -71,24 +74,20 @@ func (w *Watch) Follow(ctx context.Context, addr, lost string, began func()) err
 	return w.follow(ctx, asking, s, lost, began)
 }
 
-// open makes a connection for questions, and one that is a replica's.
-func open(ctx context.Context, addr string) (asking *conn, s *stream, err error) {
-	if asking, err = dial(ctx, addr); err != nil {
-		return nil, nil, err
-	}
+// open makes a connection that is a replica's.
+func open(ctx context.Context, addr string) (*stream, error) {
 	observer, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
-	if err == nil {
-		if s, err = openStream(ctx, observer); err != nil {
-			_ = observer.Close()
-		}
-	}
 	if err != nil {
-		_ = asking.Close()
+		return nil, err
 	}
-	return asking, s, err
+	s, err := openStream(ctx, observer)
+	if err != nil {
+		_ = observer.Close()
+	}
+	return s, err
 }
 
-func (w *Watch) follow(ctx context.Context, asking *conn, s *stream, lost string, began func()) error {
+func (w *Watch) follow(ctx context.Context, asking *redis.Client, s *stream, lost string, began func()) error {
 	last, there, err := list(ctx, asking)
 	if err != nil {
 		return err
@@ -137,15 +136,14 @@ type look struct {
 }
 
 // lookAt looks at the server.
-func lookAt(ctx context.Context, asking *conn) (look, error) {
+func lookAt(ctx context.Context, asking *redis.Client) (look, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	reply, err := asking.ask(ctx, "INFO")
+	info, err := asking.Info(ctx).Result()
 	if err != nil {
 		return look{}, err
 	}
-	text, _ := reply.(string)
-	return parseLook(text)
+	return parseLook(info)
 }
 
 func parseLook(info string) (l look, err error) {
@@ -177,31 +175,26 @@ end
 return {now[1], now[2], found}`
 
 // list returns the present keys, and the offset of the stream at that instant.
-func list(ctx context.Context, asking *conn) (at look, there map[string]held, err error) {
+func list(ctx context.Context, asking *redis.Client) (at look, there map[string]held, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	var reply any
-	for _, words := range [][]string{{"MULTI"}, {"INFO"}, {"EVAL", listScript, "0"}, {"EXEC"}} {
-		if reply, err = asking.ask(ctx, words...); err != nil {
-			return at, nil, err
-		}
-	}
-	replies, _ := reply.([]any)
-	if len(replies) != 2 {
-		return at, nil, fmt.Errorf("unexpected reply to EXEC: %v", reply)
-	}
-	info, _ := replies[0].(string)
-	if at, err = parseLook(info); err != nil {
+	var info *redis.StringCmd
+	var found *redis.Cmd
+	_, err = asking.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		info, found = p.Info(ctx), p.Eval(ctx, listScript, nil)
+		return nil
+	})
+	if err != nil {
 		return at, nil, err
 	}
-	at.clock, there, err = parseList(replies[1])
+	if at, err = parseLook(info.Val()); err != nil {
+		return at, nil, err
+	}
+	at.clock, there, err = parseList(found.Val())
 	return at, there, err
 }
 
 func parseList(reply any) (clock int64, there map[string]held, err error) {
-	if no, is := reply.(resp.Error); is {
-		return 0, nil, fmt.Errorf("EVAL: %w", no)
-	}
 	malformed := fmt.Errorf("unexpected list of keys: %v", reply)
 	parts, _ := reply.([]any)
 	if len(parts) != 3 {

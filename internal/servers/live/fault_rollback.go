@@ -24,9 +24,7 @@ func Failovers() FaultHandlers {
 					if heir, err = lost.promote(w.over); err != nil {
 						return err
 					}
-					if err = w.lead(node, heir.Addr()); err != nil {
-						return err
-					}
+					w.lead(node, heir.Addr())
 					return heir.rejoin(w.over)
 				}, func() { w.fleet.Servers[node-1] = heir })
 				return nil
@@ -50,15 +48,14 @@ func Failovers() FaultHandlers {
 					return err
 				}
 				w.recoveries[node-1] = recovery{promoted: heir}
-				return w.leadSome(node, heir.Addr(), func(client int) bool { return !f.Action.Old(client) })
+				w.leadSome(node, heir.Addr(), func(client int) bool { return !f.Action.Old(client) })
+				return nil
 			},
 			End: func(w *World, f injection[*nemesis.SplitBrain]) error {
 				node := f.Action.Node
 				heir := w.recoveries[node-1].promoted
 				w.recoveries[node-1].ending = w.plan.endLater(f.Number, func() error {
-					if err := w.leadSome(node, heir.Addr(), f.Action.Old); err != nil {
-						return err
-					}
+					w.leadSome(node, heir.Addr(), f.Action.Old)
 					return heir.demote(w.over)
 				}, func() {
 					w.fleet.Servers[node-1], w.recoveries[node-1] = heir, recovery{}
@@ -73,21 +70,17 @@ func Failovers() FaultHandlers {
 }
 
 // lead redirects the links of every client to a node to another server.
-func (w *World) lead(node int, addr string) error {
-	return w.leadSome(node, addr, func(int) bool { return true })
+func (w *World) lead(node int, addr string) {
+	w.leadSome(node, addr, func(int) bool { return true })
 }
 
 // leadSome redirects the links of the selected clients.
-func (w *World) leadSome(node int, addr string, which func(client int) bool) error {
+func (w *World) leadSome(node int, addr string, which func(client int) bool) {
 	for client := 1; client <= w.setting.Clients; client++ {
-		if !which(client) {
-			continue
-		}
-		if err := w.network.Link(client, node).Redirect(addr); err != nil {
-			return err
+		if which(client) {
+			w.network.Link(client, node).Redirect(addr)
 		}
 	}
-	return nil
 }
 
 // OldSnapshots returns the handler for a fleet of [Restorer]s.
@@ -125,10 +118,9 @@ func VMRestores() FaultHandlers {
 				then := w.recoveries[node-1].state
 				w.clocks.End(f.Number, f.Action.Effects(w.setting).Clock)
 				w.recover(node, f.Number, func() error {
-					if err := server.(Rewinder).Rewind(w.over, then); err != nil {
-						return err
-					}
-					return w.lead(node, server.Addr()) // which resets its connections
+					err := server.(Rewinder).Rewind(w.over, then)
+					w.lead(node, server.Addr()) // which resets its connections
+					return err
 				}, func() {})
 				return nil
 			},

@@ -21,7 +21,7 @@ type Fleet struct {
 
 	// Network makes the links of clients to the servers. nil means proxies on loopback,
 	// whose latency is real. Any other network has the latency of the setting.
-	Network func(clients int) (*wire.Network, error)
+	Network func(clients int) *wire.Network
 
 	// Store is the store that the servers replicate. nil: they are Redis servers, each of
 	// which answers for itself.
@@ -39,23 +39,15 @@ type Fleet struct {
 	// records their changes until ctx ends. nil means that changes are not known.
 	Watch func(ctx context.Context, log EntryLog)
 
-	// WatchKeys returns what watches the keys of one node, past the clients' links, and records
-	// their changes in the log. nil means that the keys are not watched.
-	WatchKeys func(log EntryLog) KeyWatch
+	// WatchKeys says that the keys of the nodes are watched, past the clients' links, and their
+	// changes recorded. The servers are of Redis.
+	WatchKeys bool
 
 	// Died delivers an error when a server has died and no fault killed it. It may be nil.
 	Died <-chan error
 
 	// Close stops the servers, or releases them. Nobody uses them any more.
 	Close func() error
-}
-
-// KeyWatch watches the keys of a node, on one server after another.
-type KeyWatch interface {
-	// Follow records the changes of the keys at a server until that fails or ctx ends. First it
-	// records how they differ from those that it has recorded before; lost is the reason why keys
-	// are gone that have not expired, or "". From the call of began on every change is recorded.
-	Follow(ctx context.Context, addr, lost string, began func()) error
 }
 
 // NewFleet returns a fleet of servers of any type.
@@ -70,7 +62,7 @@ func NewFleet[S Server](servers []S, died <-chan error, closing func() error) Fl
 // network makes the links of clients.
 func (f Fleet) network(clients int) (*wire.Network, error) {
 	if f.Network != nil {
-		return f.Network(clients)
+		return f.Network(clients), nil
 	}
 	addrs := make([]string, len(f.Servers))
 	for i, server := range f.Servers {

@@ -134,25 +134,23 @@ func (c *gatedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// arrivedReader is a connection that can read without waiting.
-type arrivedReader interface {
-	ReadArrived(p []byte) (int, error)
-}
-
 // readLate reads what has arrived, after the deadline.
 func (c *gatedConn) readLate(p []byte) (int, error) {
-	if at, once := c.Conn.(arrivedReader); once {
-		return at.ReadArrived(p)
-	}
 	defer func() { _ = c.Conn.SetReadDeadline(c.savedDeadline()) }()
 	return readArrived(c.Conn, p)
 }
 
 // readBriefly reads what has arrived on a connection that cannot read without waiting. On a
 // busy machine it may find nothing.
-func readBriefly(c net.Conn, p []byte) (int, error) {
-	_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
-	return c.Read(p)
+func readBriefly(c net.Conn, p []byte) (n int, err error) {
+	for more := 0; err == nil && n < len(p); n += more { // each read returns one message
+		_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+		more, err = c.Read(p[n:])
+	}
+	if n > 0 {
+		err = nil
+	}
+	return n, err
 }
 
 // Write implements [net.Conn].

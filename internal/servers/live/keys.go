@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -23,7 +24,7 @@ const lastLookTimeout = 200 * time.Millisecond
 // nodeWatch is the watch of a node's keys. It is suspended while the node has no server, or another
 // one is about to take its place.
 type nodeWatch struct {
-	watch KeyWatch
+	watch *keywatch.Watch
 	began chan struct{} // closed when it has begun for the first time
 	once  sync.Once
 
@@ -38,13 +39,13 @@ type nodeWatch struct {
 
 // watchKeys begins to watch the keys of all nodes, and waits until it has begun.
 func (w *World) watchKeys(ctx context.Context) {
-	if w.fleet.WatchKeys == nil || w.watches != nil {
+	if !w.fleet.WatchKeys || w.watches != nil {
 		return
 	}
 	late := time.NewTimer(beginTimeout)
 	defer late.Stop()
 	for i, server := range w.fleet.Servers {
-		n := &nodeWatch{watch: w.fleet.WatchKeys(entryLog{w.history, i + 1}), began: make(chan struct{}), addr: server.Addr()}
+		n := &nodeWatch{watch: keywatch.New(entryLog{w.history, i + 1}), began: make(chan struct{}), addr: server.Addr()}
 		w.watches = append(w.watches, n)
 		w.tasks.start("watch of keys", func() { n.run(w.over) }, w.fail)
 	}

@@ -2,11 +2,12 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"time"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -72,9 +73,7 @@ func (p *pair) rejoin(ctx context.Context) error {
 // are lost. No client may reach it any more.
 func (p *pair) demote(ctx context.Context) error {
 	p.stream.Replies.Lift(disconnectRule)
-	if err := p.stream.Redirect(p.Addr()); err != nil {
-		return err
-	}
+	p.stream.Redirect(p.Addr())
 	return p.follow(ctx)
 }
 
@@ -112,34 +111,41 @@ func (p *pair) follow(ctx context.Context) error {
 	}
 }
 
-// WithReplicas pairs the nodes that the plan lets fail over with replicas. The fleet has
-// [OwnServer]s for all nodes, followed by one for each node that needs a replica; they reach each
-// other on loopback. After an error the fleet is unchanged.
-func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fleet) (Fleet, error) {
+// OpenRedis opens a world on the servers of a fleet, which are [OwnServer]s for all nodes, followed by
+// one for each node that the plan lets fail over: its replica. They reach each other on loopback. See
+// [Open] for the rest.
+func OpenRedis(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
+	if err := fleet.pair(ctx, s, seed); err != nil {
+		return nil, errors.Join(err, fleet.Close())
+	}
+	return Open(s, seed, sink, fleet, faults)
+}
+
+// pair pairs the nodes that the plan lets fail over with their replicas.
+func (f *Fleet) pair(ctx context.Context, s nemesis.Setting, seed uint64) error {
 	failing := s.Plan.NodesThat(nemesis.PromotesReplica)
 	if len(failing) == 0 {
-		return fleet, nil
+		return nil
 	}
 	masters := make([]string, len(failing))
 	for i, node := range failing {
-		masters[i] = fleet.Servers[node-1].Addr()
+		masters[i] = f.Servers[node-1].Addr()
 	}
 	streams, err := wire.Open(1, masters)
 	if err != nil {
-		return fleet, err
+		return err
 	}
-	paired := fleet
-	paired.Servers = slices.Clone(fleet.Servers[:s.Nodes])
-	paired.Close = func() error { streams.Close(); return fleet.Close() }
+	closing := f.Close
+	f.Close = func() error { streams.Close(); return closing() }
 	lag := (&nemesis.Latency{Add: *s.Replication}).Rule(Draws(seed, "replication"))
 	for i, node := range failing {
-		p := &pair{fleet.Servers[node-1].(OwnServer), fleet.Servers[s.Nodes+i].(OwnServer), streams.Link(1, i+1)}
+		p := &pair{f.Servers[node-1].(OwnServer), f.Servers[s.Nodes+i].(OwnServer), streams.Link(1, i+1)}
 		if err := p.follow(ctx); err != nil {
-			streams.Close()
-			return fleet, err
+			return err
 		}
 		p.stream.Replies.Impose(replicationRule, lag)
-		paired.Servers[node-1] = p
+		f.Servers[node-1] = p
 	}
-	return paired, nil
+	f.Servers = f.Servers[:s.Nodes]
+	return nil
 }

@@ -55,14 +55,10 @@ type StoreServers struct {
 	Connected bool
 }
 
-// Name returns the backend's name in stored runs.
-func (*StoreServers) Name() string { return "process" }
-
-// Faults lists the kinds of faults that its worlds can inject.
-func (s *StoreServers) Faults() []nemesis.Kind { return s.Handlers.Kinds() }
-
-// Features lists the features of those kinds that they support.
-func (s *StoreServers) Features() []nemesis.Feature { return s.Handlers.Features() }
+// Ability says which faults its worlds can inject.
+func (s *StoreServers) Ability() nemesis.Ability {
+	return nemesis.Ability{Name: "process", Kinds: s.Handlers.Kinds(), Features: s.Handlers.Features()}
+}
 
 // Open starts the servers and opens a world on them. The setting must be valid, and must not need
 // other faults than those listed. Events of the history go to sink one at a time. ctx bounds the

@@ -15,7 +15,7 @@ import (
 func backend() runner.Backend {
 	var b memory.Backend
 	return runner.Backend{
-		Ability: nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()},
+		Ability: b.Ability(),
 		Keys:    b.Keys(),
 		Open:    runner.Opener(b.Open),
 	}
@@ -95,7 +95,7 @@ func TestPlansAtRandom(t *testing.T) {
 			}
 		})
 	}
-	for _, kind := range (memory.Backend{}).Faults() {
+	for _, kind := range (memory.Backend{}).Ability().Kinds {
 		if !seen[kind] {
 			t.Errorf("no plan had a fault of kind %s", kind)
 		}

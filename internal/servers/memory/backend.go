@@ -19,20 +19,16 @@ type Backend struct{}
 // handlers lists how each kind of fault is injected.
 var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.TornLoadFeature), live.Stops(), live.Commands(), live.Duplicates())
 
-// Name returns the backend's name in commands and stored runs.
-func (Backend) Name() string { return "memory" }
-
-// Faults lists the kinds of faults that its worlds can inject.
-func (Backend) Faults() []nemesis.Kind { return handlers.Kinds() }
-
-// Features lists the features of those kinds that they support.
-func (Backend) Features() []nemesis.Feature { return handlers.Features() }
+// Ability says which faults its worlds can inject.
+func (Backend) Ability() nemesis.Ability {
+	return nemesis.Ability{Name: "memory", Kinds: handlers.Kinds(), Features: handlers.Features()}
+}
 
 // Keys says that its worlds record every change of the nodes' keys.
 func (Backend) Keys() bool { return true }
 
 // Open opens a world on nodes in memory. The setting must be valid and must not need other
-// faults than [Backend.Faults] and [Backend.Features]. The network has the latency of the
+// faults than those of its [Backend.Ability]. The network has the latency of the
 // setting; its sync is ignored, because there is no disk. Events of the history go to sink
 // one at a time.
 func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
@@ -57,7 +53,7 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 			n.keys.tell = tell
 		}
 	}
-	fleet.Network = func(clients int) (*wire.Network, error) { return wire.OpenInMemory(clients, hosts) }
+	fleet.Network = func(clients int) *wire.Network { return wire.OpenInMemory(clients, hosts) }
 	return live.Open(s, seed, sink, fleet, handlers)
 }
 

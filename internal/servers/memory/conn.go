@@ -1,10 +1,8 @@
 package memory
 
 import (
-	"bytes"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +12,7 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/resp"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 )
 
@@ -47,8 +46,8 @@ type conn struct {
 	node   *node
 	run    *serverRun
 
-	known  bool           // the server knows which client the connection belongs to
-	frames commandCounter // counts the commands sent
+	known bool   // the server knows which client the connection belongs to
+	begun []byte // of a command that has not been sent to its end
 
 	mu     sync.Mutex
 	coming []env.Instant // when each command was sent that the server has not started
@@ -73,7 +72,7 @@ func (c *conn) Ask(piece []byte, sent time.Time) error {
 			return err
 		}
 	}
-	c.noteSent(c.frames.count(piece), sent)
+	c.noteSent(piece, sent)
 	c.node.clock.tick()
 	c.node.sync(c.run)
 	_, err := c.Write(piece)
@@ -103,13 +102,20 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// noteSent records when commands were sent. The server reads ahead while it processes a
-// command, so the last one that arrived is not necessarily the current one.
-func (c *conn) noteSent(commands int, sent time.Time) {
+// noteSent records when the commands were sent that end in a piece. The server reads ahead while it
+// processes a command, so the last one that arrived is not necessarily the current one.
+func (c *conn) noteSent(piece []byte, sent time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := max(env.Instant(sent.Sub(c.node.clock.machine.began)), 1)
-	c.coming = append(c.coming, slices.Repeat([]env.Instant{at}, commands)...)
+	c.begun = append(c.begun, piece...)
+	for {
+		_, rest, whole := resp.Command(c.begun)
+		if !whole {
+			return
+		}
+		c.begun = append(c.begun[:0], rest...)
+		c.coming = append(c.coming, max(env.Instant(sent.Sub(c.node.clock.machine.began)), 1))
+	}
 }
 
 // nextCommand notes that the server starts with the next command.
@@ -154,50 +160,4 @@ func (n *node) identify(l *serverRun, c *server.Peer, words []string) {
 func (c *conn) Close() error {
 	c.closing.Do(func() { close(c.closed) })
 	return c.Conn.Close()
-}
-
-// commandCounter counts the commands in a stream of requests, which are arrays of strings.
-// The stream may be split anywhere.
-type commandCounter struct {
-	line    []byte // the incomplete line
-	strings int    // strings missing in the current command
-	bytes   int    // bytes missing in the current string, including its line end
-}
-
-// count returns how many commands end in the next piece.
-func (f *commandCounter) count(piece []byte) (commands int) {
-	for len(piece) > 0 {
-		if f.bytes == 0 {
-			piece = f.readLength(piece)
-			continue
-		}
-		n := min(f.bytes, len(piece))
-		f.bytes, piece = f.bytes-n, piece[n:]
-		if f.bytes > 0 {
-			break
-		}
-		if f.strings--; f.strings == 0 {
-			commands++
-		}
-	}
-	return commands
-}
-
-// readLength reads a line that contains a length, and returns the rest of the piece.
-func (f *commandCounter) readLength(piece []byte) (rest []byte) {
-	line, rest, whole := bytes.Cut(piece, []byte("\n"))
-	f.line = append(f.line, line...)
-	if !whole {
-		return nil
-	}
-	if text := bytes.TrimSuffix(f.line, []byte("\r")); len(text) > 1 {
-		switch n, _ := strconv.Atoi(string(text[1:])); text[0] {
-		case '*':
-			f.strings = n
-		case '$':
-			f.bytes = n + len("\r\n")
-		}
-	}
-	f.line = f.line[:0]
-	return rest
 }

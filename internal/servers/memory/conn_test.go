@@ -336,7 +336,7 @@ func TestCommandsAreToldApart(t *testing.T) {
 			text += c
 			ends[len(text)] = true
 		}
-		var f commandCounter
+		c := &conn{node: &node{clock: new(clock)}}
 		for from := 0; from < len(text); {
 			to := rapid.IntRange(from+1, len(text)).Draw(t, "end of a piece")
 			want := 0
@@ -345,8 +345,9 @@ func TestCommandsAreToldApart(t *testing.T) {
 					want++
 				}
 			}
-			if got := f.count([]byte(text[from:to])); got != want {
-				t.Fatalf("%q of %q ends %d commands, want %d", text[from:to], text, got, want)
+			c.coming = nil
+			if c.noteSent([]byte(text[from:to]), time.Now()); len(c.coming) != want {
+				t.Fatalf("%q of %q ends %d commands, want %d", text[from:to], text, len(c.coming), want)
 			}
 			from = to
 		}

@@ -2,11 +2,9 @@ package process
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -25,17 +23,13 @@ type Backend struct {
 // handlers lists how each kind of fault is injected.
 var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornLoadFeature, nemesis.TornRefuseFeature), live.OldSnapshots(), live.VMRestores(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
 
-// Name returns the backend's name in commands and stored runs.
-func (Backend) Name() string { return "process" }
-
-// Faults lists the kinds of faults that its worlds can inject.
-func (Backend) Faults() []nemesis.Kind { return handlers.Kinds() }
-
-// Features lists the features of those kinds that they support.
-func (Backend) Features() []nemesis.Feature { return handlers.Features() }
+// Ability says which faults its worlds can inject.
+func (Backend) Ability() nemesis.Ability {
+	return nemesis.Ability{Name: "process", Kinds: handlers.Kinds(), Features: handlers.Features()}
+}
 
 // Open starts the servers and opens a world on them. The setting must be valid and must not
-// need other faults than [Backend.Faults] and [Backend.Features]. Its latency and sync are
+// need other faults than those of its [Backend.Ability]. Its latency and sync are
 // ignored because this network and disk are real; its replication only matters for
 // failovers. Events of the history go to sink one at a time. ctx bounds the start only.
 //
@@ -56,14 +50,9 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := live.WithReplicas(ctx, s, seed, live.NewFleet(servers.Servers(), servers.Died(), servers.Close))
-	if err != nil {
-		return nil, errors.Join(err, fleet.Close())
-	}
-	if b.WatchKeys {
-		fleet.WatchKeys = func(log live.EntryLog) live.KeyWatch { return keywatch.New(log) }
-	}
-	return live.Open(s, seed, sink, fleet, handlers)
+	fleet := live.NewFleet(servers.Servers(), servers.Died(), servers.Close)
+	fleet.WatchKeys = b.WatchKeys
+	return live.OpenRedis(ctx, s, seed, sink, fleet, handlers)
 }
 
 var _ live.OwnServer = (*redisserver.Server)(nil)

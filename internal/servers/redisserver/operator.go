@@ -21,7 +21,7 @@ type Operator string
 
 // Do sends a command and returns the reply as go-redis decodes it.
 func (o Operator) Do(ctx context.Context, command ...string) (reply any, err error) {
-	client := newClient(string(o))
+	client := NewClient(string(o))
 	defer func() { _ = client.Close() }()
 	words := make([]any, len(command))
 	for i, w := range command {
@@ -36,7 +36,7 @@ func (o Operator) Do(ctx context.Context, command ...string) (reply any, err err
 
 // Time returns the server's wall clock.
 func (o Operator) Time(ctx context.Context) (time.Time, error) {
-	client := newClient(string(o))
+	client := NewClient(string(o))
 	defer func() { _ = client.Close() }()
 	return client.Time(ctx).Result()
 }
@@ -56,10 +56,10 @@ func (o Operator) Info(ctx context.Context) (map[string]string, error) {
 	return fields, nil
 }
 
-// newClient returns a client that sends each command once and waits until the context ends.
+// NewClient returns a client that sends each command once and waits until the context ends.
 // It is a function instead of a method because packages that use Operator would otherwise
 // compile parts of go-redis again, which takes seconds.
-func newClient(addr string) *redis.Client {
+func NewClient(addr string) *redis.Client {
 	return redis.NewClient(&redis.Options{
 		Addr: addr, Protocol: 2, PoolSize: 1, MaxRetries: -1, DialerRetries: 1,
 		ContextTimeoutEnabled: true, ReadTimeout: -1, WriteTimeout: -1, DisableIdentity: true,

@@ -6,7 +6,8 @@ import (
 	"os/exec"
 	"regexp"
 	"sync"
-	"time"
+
+	"github.com/lockstorm/lockstorm/internal/servers/child"
 )
 
 // Options configures the servers of a [Fleet].
@@ -37,9 +38,6 @@ func FindServer(path string) (string, error) {
 
 var versionPattern = regexp.MustCompile(`v=(\d+\.\S+)`)
 
-// versionTimeout bounds how long redis-server --version may take.
-const versionTimeout = 10 * time.Second
-
 // versionCache holds the version of each binary, by path.
 var versionCache sync.Map
 
@@ -49,16 +47,9 @@ func ServerVersion(ctx context.Context, binary string) string {
 	if cached, ok := versionCache.Load(binary); ok {
 		return cached.(string)
 	}
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
-	version := ""
-	out, err := exec.CommandContext(ctx, binary, "--version").Output()
-	if ctx.Err() != nil {
-		return ""
+	version := child.Version(ctx, versionPattern, binary, "--version")
+	if ctx.Err() == nil {
+		versionCache.Store(binary, version)
 	}
-	if found := versionPattern.FindSubmatch(out); err == nil && found != nil {
-		version = string(found[1])
-	}
-	versionCache.Store(binary, version)
 	return version
 }

@@ -5,6 +5,7 @@ package resp
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -124,4 +125,21 @@ func firstLine(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	text = strings.TrimRight(text, "\r")
 	return text[:min(len(text), maxQuoted)]
+}
+
+// Command returns the words of the command with which a client's message begins, and the rest of the
+// message. ok is false if it does not begin with a whole command.
+func Command(piece []byte) (words []string, rest []byte, ok bool) {
+	from := bytes.NewReader(piece)
+	r := Reader{bufio.NewReaderSize(from, min(len(piece), 512))}
+	reply, err := r.Next()
+	list, _ := reply.([]any)
+	for _, one := range list {
+		word, is := one.(string)
+		if !is {
+			return nil, nil, false
+		}
+		words = append(words, word)
+	}
+	return words, piece[len(piece)-from.Len()-r.Buffered():], err == nil && len(words) > 0
 }

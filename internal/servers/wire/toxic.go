@@ -1,15 +1,14 @@
 package wire
 
 import (
-	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/Shopify/toxiproxy/v2/stream"
 	"github.com/Shopify/toxiproxy/v2/toxics"
 
+	"github.com/lockstorm/lockstorm/internal/servers/resp"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -73,7 +72,7 @@ func (t *faultToxic) Pipe(stub *toxics.ToxicStub) {
 			t.copy(head)
 		case <-due:
 		case <-changed:
-		case <-t.direction.closed:
+		case <-t.direction.link.network.closed:
 			drain(in)
 			return
 		}
@@ -111,8 +110,10 @@ func (t *faultToxic) held(rules world.Rules, chunk *stream.StreamChunk) bool {
 // copy sends a chunk that has just passed once more, if a fault duplicates requests.
 func (t *faultToxic) copy(chunk *stream.StreamChunk) {
 	g, _ := t.direction.now()
-	if g.copies != nil && t.direction.copier != nil && wholeCommands(chunk.Data) {
-		t.direction.copier.send(slices.Clone(chunk.Data), chunk.Timestamp, g.copies())
+	if g.copies != nil && wholeCommands(chunk.Data) {
+		piece, after := slices.Clone(chunk.Data), g.copies()
+		l := t.direction.link
+		l.network.running.Go(func() { l.copy(piece, chunk.Timestamp, after) })
 	}
 }
 
@@ -154,7 +155,7 @@ var keyAt = map[string]int{
 // only knows messages that begin with a command.
 func keyOf(piece []byte) string {
 	for {
-		words, rest, ok := command(piece)
+		words, rest, ok := resp.Command(piece)
 		if !ok {
 			return ""
 		}
@@ -165,30 +166,15 @@ func keyOf(piece []byte) string {
 	}
 }
 
-// command reads one command in Redis's protocol: *2 $3 GET $1 k, each followed by \r\n.
-func command(piece []byte) (words []string, rest []byte, ok bool) {
-	n, rest, ok := readHeader(piece, '*')
-	if !ok || n < 1 {
-		return nil, nil, false
-	}
-	for range n {
-		var size int
-		size, rest, ok = readHeader(rest, '$')
-		if !ok || size > len(rest)-2 {
-			return nil, nil, false
+// wholeCommands reports whether a message consists of complete commands. Others are not
+// copied.
+func wholeCommands(piece []byte) bool {
+	for len(piece) > 0 {
+		_, rest, ok := resp.Command(piece)
+		if !ok {
+			return false
 		}
-		words = append(words, string(rest[:size]))
-		rest = rest[size+2:]
+		piece = rest
 	}
-	return words, rest, true
-}
-
-// readHeader reads a line that consists of a mark and a number.
-func readHeader(piece []byte, mark byte) (n int, rest []byte, ok bool) {
-	line, rest, ok := bytes.Cut(piece, []byte("\r\n"))
-	if !ok || len(line) == 0 || line[0] != mark {
-		return 0, nil, false
-	}
-	n, err := strconv.Atoi(string(line[1:]))
-	return n, rest, err == nil && n >= 0
+	return true
 }

@@ -180,7 +180,7 @@ func (s *Server) run(ctx context.Context, from *Server) error {
 func (c *cluster) depose() {
 	c.last, c.primary, c.promoted = c.primary, nil, false
 	for _, s := range c.servers {
-		_ = s.link.Redirect("")
+		s.link.Redirect("")
 	}
 	c.record(0)
 }
@@ -265,7 +265,7 @@ func (c *cluster) elect() {
 	c.elections++
 	c.holdStreams()
 	for _, s := range c.servers {
-		_ = s.link.Redirect(best.Addr())
+		s.link.Redirect(best.Addr())
 		if _, took := received[s]; !took {
 			s.serves, s.stale = false, true
 			c.start(s)

@@ -67,7 +67,7 @@ func (s *Server) end(how func(*child.Daemon)) {
 	for _, p := range s.processes() {
 		how(p)
 	}
-	_ = s.link.Redirect(s.Addr()) // closes its connections
+	s.link.Redirect(s.Addr()) // closes its connections
 }
 
 // Start implements [live.Crasher]. The redis-server is what its configuration file says, which

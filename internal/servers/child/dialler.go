@@ -11,7 +11,8 @@ import (
 )
 
 // Dialler returns which of some processes has made a connection that this program has accepted at an
-// IPv4 address, from 0; -1: none of them. No protocol has to name its sender for that.
+// IPv4 address, from 0; -1: none of them, or the system is not Linux. No protocol has to name its
+// sender for that.
 func Dialler(accepted net.Conn, pids []int) int {
 	inode := inodeOf(accepted.RemoteAddr(), accepted.LocalAddr())
 	if inode == "" {
