@@ -106,7 +106,7 @@ func TestCtrlCOnATerminal(t *testing.T) {
 	for _, c := range []struct{ args, until, told string }{
 		{"run calm --runs 10000000 --out=", "\rcalm ", "Stopped before the end: properties not violated so far are unknown."},
 		{"debate calm crash-restart --runs 10000000", "\rthe debate ", stoppedLine},
-		{"sweep restart-delay --runs 10000000", "\rrestart-delay, runs ", stoppedLine},
+		{"sweep restart-delay --runs 10000000", "\rrestart-delay, blocks of runs ", stoppedLine},
 	} {
 		code, text := onPseudoTerminal(t, []string{"TERM=xterm", "NO_COLOR=1"}, c.until, "\x03", strings.Fields(c.args)...)
 		want(t, "exit code of "+c.args, code, exitUndecided)

@@ -50,8 +50,8 @@ func TestWidth(t *testing.T) {
 	table.Add("bb", "✓ holds", "y")
 	var text strings.Builder
 	table.Text(&text, Look{})
-	want(t, "text", text.String(), "LOCK  SEEN     MORE\n\na family\na     ✗        xx\nbb    ✓ holds  y\n")
-	if got := table.Width(); got != len("LOCK  SEEN     MORE") {
+	want(t, "text", text.String(), "LOCK      SEEN     MORE\n\na family\na         ✗        xx\nbb        ✓ holds  y\n")
+	if got := table.Width(); got != len("LOCK      SEEN     MORE") {
 		t.Errorf("width %d", got)
 	}
 }
