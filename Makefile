@@ -7,9 +7,9 @@ GO ?= go
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
-# Adapters of locks that need no servers are modules beside the root. So are stores and evidence, whose
-# libraries take minutes to compile: only .ci/nightly lints and tests all of them.
-ADAPTERS = locktest/redsynctest locktest/redislocktest locktest/rueidislocktest
+# Adapters of locks that need no servers, and of OpenTelemetry, are modules beside the root. So are stores and
+# evidence, whose libraries take minutes to compile: only .ci/nightly lints and tests all of them.
+ADAPTERS = redlock/redlockotel locktest/redsynctest locktest/redislocktest locktest/rueidislocktest
 MODULES = . $(ADAPTERS)
 EACH = set -e; for module in
 
@@ -36,7 +36,8 @@ lint: ## gofmt, go vet, staticcheck (MODULES="stores evidence": of these)
 	$(EACH) $(MODULES); do (cd $$module && $(GO) vet -pgo=off ./... && $(TOOL) staticcheck ./...); done
 
 bless: ## renew golden files, generated pages, output in README.md and docs, results/reference (2 minutes)
-	$(GO) test -vet=off -pgo=off $$(grep -rlE --include='*_test.go' 'testkit\.(GoldenFile|WriteGolden|UpdateGolden)\(' --exclude-dir=stores --exclude-dir=evidence . | xargs -n1 dirname | sort -u) -run 'Golden|IsCurrent|ShowsWhatIsPrinted' -args -update
+	$(GO) test -vet=off -pgo=off $$(grep -rlE --include='*_test.go' 'testkit\.(GoldenFile|WriteGolden|UpdateGolden)\(' --exclude-dir=stores --exclude-dir=evidence --exclude-dir=redlockotel . | xargs -n1 dirname | sort -u) -run 'Golden|IsCurrent|ShowsWhatIsPrinted' -args -update
+	$(GO) -C redlock/redlockotel test -vet=off -pgo=off -run Golden -args -update
 
 playground: ## build the playground into internal/playground/front/dist, and ./lockstorm with it (needs Node.js)
 	@sh scripts/deps.sh npm
