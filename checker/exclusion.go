@@ -32,12 +32,12 @@ type exclusion struct {
 	kind     timeline.WindowKind
 	timeline *timeline.Timeline
 	sweeps   timeline.PerResource[sweep]
-	overlaps *timeline.PerResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
+	overlaps *timeline.PerResource[[]*conflict] // the first [maxOverlaps] of leases, which [effect] reads
 
-	windows int // how many began
-	empty   int // how many ended before they began
+	windows int // number of windows that began
+	empty   int // number of those that ended before they began
 	first   *violation
-	count   int
+	count   int // of violations
 
 	doubt *Finding // why an overlap may have been missed
 }
@@ -50,19 +50,18 @@ func newSection(line *timeline.Timeline, s *shared) propertyChecker {
 	return &exclusion{kind: timeline.SectionWindow, timeline: line, overlaps: &s.overlaps}
 }
 
-// sweep is what has to be remembered of a resource besides its live windows.
+// sweep is the state of one resource, besides its live windows.
 type sweep struct {
-	// free is the latest instant that is not strictly inside any window. It suffices for (b): an empty
-	// window that is judged now may choose p from [since, now]. The points inside no window are those up
-	// to free, and now itself if no window is live. free moves to the instant at which the last live window
-	// ends. That point is inside no window, even if the next one begins there, because windows are half-open.
+	// free is the latest instant before now that is not strictly inside any window: where the last live
+	// window ended, or the first began. An empty window that is judged now needs a p in [since, now] for
+	// (b). It has one if no window is live (now), or if since <= free.
 	free history.Time
 
 	last *ended // the window that ended last, for (c); nil: none
 }
 
-// Window judges the begin or the end of a window. In an instant the windows that end come first, then those that
-// begin, then the empty ones.
+// Window judges the begin or the end of a window. The changes of one instant come in the order of
+// [timeline.WindowChange]: ends before begins, empty windows after both.
 func (x *exclusion) Window(e *timeline.WindowEvent) {
 	s, live := x.sweeps.Of(e.Hold.Resource), e.Hold.Resource.Windows[x.kind].Live
 	if e.Change != timeline.WindowEnded {
@@ -83,8 +82,8 @@ func (x *exclusion) Window(e *timeline.WindowEvent) {
 		if len(live) == 0 {
 			s.free = e.At
 		}
-		if was := s.interrupted(&e.Hold.PastWindow); was != nil {
-			x.violateGap(was, e)
+		if between := s.interrupted(&e.Hold.PastWindow); between != nil {
+			x.violateGap(between, e)
 		}
 		for _, held := range live {
 			x.violate(held, e)
@@ -95,13 +94,13 @@ func (x *exclusion) Window(e *timeline.WindowEvent) {
 			x.violate(live[0], e)
 		}
 	case timeline.ExtendedLate:
-		if was := s.contender(live, e); was != nil {
-			x.violateGap(was, e)
+		if between := s.contender(live, e); between != nil {
+			x.violateGap(between, e)
 		}
 	}
 }
 
-// remember keeps the window that ended last. It sets field by field, because it runs for every window.
+// remember stores the window that ended last. It reuses s.last, because it runs for every window.
 func (s *sweep) remember(w timeline.LiveWindow, e *timeline.WindowEvent) {
 	if s.last == nil {
 		s.last = &ended{}
@@ -109,18 +108,18 @@ func (s *sweep) remember(w timeline.LiveWindow, e *timeline.WindowEvent) {
 	s.last.note(w, e)
 }
 
-// interrupted returns the window that ended last, if it ended after the last window of a
-// hold that begins a window anew, or nil. It belongs to another client, which held the lock
-// while the extended hold was over. Live windows overlap the new one anyway.
-func (s *sweep) interrupted(over *timeline.PastWindow) *ended {
-	if !over.Ever || s.last == nil || s.last.at <= over.End {
+// interrupted returns a window that ended between the two windows of a late extension, or nil. before
+// is the extended hold's previous window. A window that is still live needs no check here: it overlaps
+// the new one.
+func (s *sweep) interrupted(before *timeline.PastWindow) *ended {
+	if !before.Ever || s.last == nil || s.last.at <= before.End {
 		return nil
 	}
 	return s.last
 }
 
-// contender returns a window of another client in the time in which the hold of a late
-// extension claims to have gone on, or nil.
+// contender returns another client's window after the end of the hold that the event extends late, or nil.
+// The extension opens no window that a live one could overlap, so live windows count here.
 func (s *sweep) contender(live []timeline.LiveWindow, e *timeline.WindowEvent) *ended {
 	for _, w := range live {
 		if w.From < e.At {
@@ -142,34 +141,34 @@ func (x *exclusion) violate(held timeline.LiveWindow, e *timeline.WindowEvent) {
 	}
 }
 
-// violateGap counts a violation of (c): the event begins a window of its hold anew.
-func (x *exclusion) violateGap(was *ended, e *timeline.WindowEvent) {
-	if c := x.conflict(e.Hold, was.contender(), e.At); c != nil && x.first == nil {
-		x.first = newInterrupted(was, e, c)
+// violateGap counts a violation of (c): the event extends its hold late, and another window lies between.
+func (x *exclusion) violateGap(between *ended, e *timeline.WindowEvent) {
+	if c := x.conflict(e.Hold, between.contender(), e.At); c != nil && x.first == nil {
+		x.first = newInterrupted(between, e, c)
 	}
 }
 
-// maxOverlaps bounds the overlaps of leases that are kept of a resource. Findings of lost updates name
-// them as their cause.
+// maxOverlaps bounds the overlaps of leases that are kept for each resource. A finding about a lost update
+// names them as its cause.
 const maxOverlaps = 16
 
-// conflict counts a violation, and describes it if a finding may need that.
+// conflict counts a violation. It returns a description if it is the first or is kept as an overlap, else nil.
 func (x *exclusion) conflict(held *timeline.Hold, came contender, now history.Time) *conflict {
 	x.count++
 	overlaps := x.overlaps.Of(held.Resource)
-	known := x.kind != timeline.LeaseWindow || len(*overlaps) == maxOverlaps
-	if x.first != nil && known {
+	enough := x.kind != timeline.LeaseWindow || len(*overlaps) == maxOverlaps
+	if x.first != nil && enough {
 		return nil
 	}
 	c := newConflict(x.timeline, held, came, now)
-	if !known {
+	if !enough {
 		*overlaps = append(*overlaps, c)
 	}
 	return c
 }
 
-// undecided notes that it is not known whether a hold still went on when another began, and reports
-// whether that is so.
+// undecided reports whether the history leaves open if a hold had ended when another client got the lock.
+// If so, it notes the doubt.
 func (x *exclusion) undecided(held *timeline.Hold, other int, now history.Time) bool {
 	open := held.UnknownEnd
 	if x.kind != timeline.LeaseWindow || open == nil || now < open.Sure {
@@ -179,14 +178,14 @@ func (x *exclusion) undecided(held *timeline.Hold, other int, now history.Time) 
 	return true
 }
 
-// Missed notes a window that was taken for one which never began.
+// Missed notes a window that began, although the timeline had assumed that it never would.
 func (x *exclusion) Missed(w timeline.MissedWindow) {
 	e := Event{Role: RoleUnseen, From: w.From, To: w.Known, Client: w.Client, Resource: w.Resource, Token: w.Token}
 	x.doubts(Place{Resource: w.Resource, From: w.From, To: w.Known}, e.say("client %d acted at %s as the holder of %s, its acquire not having returned, but that the act (%s) came to something was told only at %s, with more than %d begins and ends of other %ss in between: whether it overlapped one of those is not known",
 		e.Client, at(w.From), lockOf(e.Resource, e.Token), w.Call, at(w.Known), timeline.MaxWaiting, windowNames[x.kind]))
 }
 
-// doubts keeps the first reason why the verdict may be unknown.
+// doubts notes a reason why the verdict may be unknown. It keeps the first.
 func (x *exclusion) doubts(where Place, why Event) {
 	if x.doubt == nil {
 		f := because(Unknown, why)

@@ -29,7 +29,7 @@ type Finding struct {
 	Where     *Place   `json:"where,omitempty"`     // the part of the history to look at
 }
 
-// Cause is an assumption of the lock that was broken, and how that shows.
+// Cause is an assumption of the lock that was broken, with the evidence.
 type Cause struct {
 	Assumption Assumption `json:"assumption,omitempty"` // its name; left out: none is seen to be broken
 	Evidence   []Event    `json:"evidence"`             // what shows it
@@ -52,46 +52,46 @@ func (f *Finding) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Story tells the finding in one paragraph.
+// Story returns the finding as one paragraph.
 func (f Finding) Story() string {
-	told := f.conclusions()
+	sentences := f.conclusions()
 	if happened := f.happened(); len(happened) > 0 {
-		told = append([]string{strings.Join(happened, "; ")}, told...)
+		sentences = append([]string{strings.Join(happened, "; ")}, sentences...)
 	}
-	return strings.Join(told, ". ")
+	return strings.Join(sentences, ". ")
 }
 
-// Lines tells the finding with a line for each event and each cause.
+// Lines returns the finding with a line for each event and each cause.
 func (f Finding) Lines() []string { return append(f.happened(), f.conclusions()...) }
 
-// happened tells the events.
+// happened returns the sentences of the events.
 func (f Finding) happened() []string {
-	told := texts(f.Events)
+	lines := texts(f.Events)
 	if f.Undecided == "" {
-		return told
+		return lines
 	}
-	if len(told) > 0 {
-		told[0] = "up to there: " + told[0]
+	if len(lines) > 0 {
+		lines[0] = "up to there: " + lines[0]
 	}
-	return append([]string{f.Undecided}, told...)
+	return append([]string{f.Undecided}, lines...)
 }
 
-// conclusions tells the causes.
-func (f Finding) conclusions() (told []string) {
+// conclusions returns a sentence for each cause.
+func (f Finding) conclusions() (lines []string) {
 	for _, c := range f.Causes {
 		switch {
 		case c.Assumption != "":
-			told = append(told, fmt.Sprintf("Broken assumption: %s (%s)", c.Assumption.Text(), c.Shown()))
+			lines = append(lines, fmt.Sprintf("Broken assumption: %s (%s)", c.Assumption.Text(), c.Shown()))
 		case f.Faultless:
-			told = append(told, "No fault took place: "+c.Shown())
+			lines = append(lines, "No fault took place: "+c.Shown())
 		default:
-			told = append(told, "No assumption is seen to be broken: "+c.Shown())
+			lines = append(lines, "No assumption is seen to be broken: "+c.Shown())
 		}
 	}
-	return told
+	return lines
 }
 
-// Shown tells the evidence: what is seen in the history.
+// Shown returns the sentences of the evidence.
 func (c Cause) Shown() string { return strings.Join(texts(c.Evidence), "; ") }
 
 func texts(events []Event) []string {
@@ -108,11 +108,11 @@ type violations struct {
 	first Finding
 }
 
-// add counts a violation. It calls tell for the first only, because describing a violation
+// add counts a violation. It calls describe for the first only, because describing a violation
 // takes longer than finding it.
-func (b *violations) add(tell func() Finding) {
+func (b *violations) add(describe func() Finding) {
 	if b.count++; b.count == 1 {
-		b.first = tell()
+		b.first = describe()
 	}
 }
 
@@ -123,9 +123,9 @@ func (b *violations) violated() Finding {
 	return f
 }
 
-// Event is one thing that a finding says: data, and a sentence about it. Whoever finds it writes the
-// sentence; readers print it, and take what they need to know from the other fields. A field that
-// is left out does not apply or is not known.
+// Event is one statement of a finding, as data and as a sentence. The checker that finds it writes the
+// sentence. Programs print the sentence and read the other fields. A field that is left out does not
+// apply or is not known.
 type Event struct {
 	Role Role         `json:"role"`           // what the event has to do with the verdict
 	From history.Time `json:"from,omitempty"` // when it happened or began
@@ -159,22 +159,22 @@ const (
 	RoleUnseen       Role = "unseen"        // the history does not show what would decide
 )
 
-// say adds the sentence.
+// say sets the sentence.
 func (e Event) say(format string, args ...any) Event {
 	e.Text = fmt.Sprintf(format, args...)
 	return e
 }
 
-// between adds two instants, in whatever order.
+// between sets the time of the event from the earlier to the later of two instants.
 func (e Event) between(a, b history.Time) Event {
 	e.From, e.To = min(a, b), max(a, b)
 	return e
 }
 
-// because returns a finding with what its verdict rests on.
+// because returns a finding with the events on which its verdict rests.
 func because(v Verdict, events ...Event) Finding { return Finding{Verdict: v, Events: events} }
 
-// Why a verdict is not applicable, or unknown, of several properties.
+// Reasons for the verdicts not applicable and unknown that several properties share.
 const (
 	noBound       = "no bound is stated"
 	keepsNothing  = "the lock keeps nothing on the nodes"
@@ -188,13 +188,13 @@ func notExercised(v Verdict, why string) Finding {
 	return because(v, Event{Role: RoleNotExercised, Text: why})
 }
 
-// unseen returns the finding about a property for which the history has too little.
+// unseen returns the finding about a property for which the history records too little.
 func unseen(why string) Finding { return because(Unknown, Event{Role: RoleUnseen, Text: why}) }
 
-// oneNode is the node of an event, if it has a number.
+// oneNode lists the node of an event; no node if its number is 0.
 func oneNode(n int) []NodeTime { return listNodes(timeline.Node(n), nil) }
 
-// listed lists a set of nodes, with when something happened to them.
+// listNodes lists a set of nodes, each with the time that when returns; nil: without times.
 func listNodes(s timeline.Nodes, when func(node int) history.Time) (list []NodeTime) {
 	for rest := s; rest != 0; rest = rest.Without(rest.First()) {
 		n := NodeTime{Node: rest.First()}
@@ -206,8 +206,8 @@ func listNodes(s timeline.Nodes, when func(node int) history.Time) (list []NodeT
 	return list
 }
 
-// times says when something happened to nodes: of two nodes the time of each, in the order in
-// which they are named, of more the first and the last. Times that are hardly apart are one.
+// times prints the times of listed nodes: for two nodes both times, in the order of the list; for more,
+// the first and the last. Times at most [timeline.Noticeable] apart are printed as one.
 func times(list []NodeTime) string {
 	first, last := list[0].At, list[0].At
 	for _, n := range list {
@@ -222,7 +222,7 @@ func times(list []NodeTime) string {
 	return fmt.Sprintf("between %s and %s", at(first), at(last))
 }
 
-// setOf is the set of some nodes.
+// setOf returns the set of the listed nodes.
 func setOf(list []NodeTime) (s timeline.Nodes) {
 	for _, n := range list {
 		s = s.With(n.Node)
@@ -233,10 +233,10 @@ func setOf(list []NodeTime) (s timeline.Nodes) {
 // at prints an instant for a person, to four digits or so.
 func at(t history.Time) string { return textfmt.Instant(t) }
 
-// short is as much of a token as a person compares.
+// short cuts a token to the length that a person compares.
 func short(token string) string { return textfmt.Token(token) }
 
-// quoted is as much of the name of a resource as a line has room for.
+// quoted quotes the name of a resource, cut to what fits in a line.
 func quoted(resource string) string { return fmt.Sprintf("%q", textfmt.Name(resource)) }
 
 // lockOf names a resource and a token.
@@ -244,7 +244,7 @@ func lockOf(resource, token string) string {
 	return fmt.Sprintf("%s (token %s)", quoted(resource), short(token))
 }
 
-// clientOrSome names a client; 0: not known.
+// clientOrSome names a client. Number 0 is an unknown client.
 func clientOrSome(number int) string {
 	if number == 0 {
 		return "a client"
@@ -260,8 +260,8 @@ func counted(n int, thing string) string {
 	return textfmt.Count(n, thing)
 }
 
-// Place is a part of a history: the events of one resource, or of all if none is
-// named, from one instant to another, both included.
+// Place is a part of a history: the events of one resource, or of all if none is named, between two
+// instants, including both.
 type Place struct {
 	Resource string       `json:"resource,omitempty"` // left out: all
 	Client   int          `json:"client,omitempty"`   // the client that it is about; left out: several or none
@@ -269,8 +269,7 @@ type Place struct {
 	To       history.Time `json:"to"`                 // its last instant
 }
 
-// Pair is two grants that overlap. From and To are equal if the second grant ended before its call
-// returned.
+// Pair is two grants that overlap. If the second ended before its call returned, From and To are equal.
 type Pair struct {
 	First  Grant        `json:"first"`          // the holder's
 	Second Grant        `json:"second"`         // the newcomer's
@@ -292,8 +291,8 @@ type Grant struct {
 	Validity time.Duration `json:"validity"` // what was left then, by the client's clock
 }
 
-// Property is a requirement on a lock, named as in files. Every history is judged on each
-// of them separately. Each is declared beside its checker.
+// Property is a requirement on a lock, named as in files. Every history gets one verdict for each
+// property. Each property is declared beside its checker.
 type Property string
 
 // String returns the property's name in files, as in "lease".
@@ -304,9 +303,9 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	// Holds: the history shows the property.
+	// Holds: the history shows no violation, and is complete enough to rule one out.
 	Holds Verdict = iota + 1
-	// Violated: the history breaks it.
+	// Violated: the history shows a violation.
 	Violated
 	// Unknown: the history is incomplete, or the search took too long. It never counts as
 	// a pass.
@@ -451,14 +450,14 @@ func Assumptions() []Assumption {
 	return all
 }
 
-// Text is what the assumption says, as a clause.
+// Text returns what the assumption says, as a clause.
 func (a Assumption) Text() string {
 	text, _, _ := a.Explain()
 	return text
 }
 
-// Explain says what the assumption means, what breaks it, and what helps against that. The
-// page docs/findings.md lists all of them.
+// Explain returns the meaning of the assumption, what breaks it, and a remedy. docs/findings.md lists
+// all assumptions.
 func (a Assumption) Explain() (text, brokenBy, remedy string) {
 	for _, known := range assumptions {
 		if known.assumption == a {
@@ -468,9 +467,8 @@ func (a Assumption) Explain() (text, brokenBy, remedy string) {
 	return string(a), "", ""
 }
 
-// Within returns the finding about a lock that promises to withstand what took place. Such a lock does
-// not rest on the assumptions that others would, so they are no causes: what took place is told, and
-// neither an assumption nor a remedy.
+// Within returns the finding without its assumptions and remedies, but with their evidence. It is for a
+// defect: the lock promises the property in spite of the events, so no broken assumption excuses it.
 func (f Finding) Within() Finding {
 	f.Causes = slices.Clone(f.Causes)
 	for i := range f.Causes {
@@ -479,7 +477,7 @@ func (f Finding) Within() Finding {
 	return f
 }
 
-// Remedies says what helps against the broken assumptions of a finding, a sentence for each.
+// Remedies returns a sentence for each broken assumption: what helps against it.
 func (f Finding) Remedies() (all []string) {
 	for _, c := range f.Causes {
 		if _, _, remedy := c.Assumption.Explain(); remedy != "" && !slices.Contains(all, remedy) {

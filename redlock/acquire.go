@@ -108,20 +108,20 @@ func (m *Mutex) check(e *env.Event) error {
 	return nil
 }
 
-// round is one command of an attempt to several nodes, and the replies so far.
+// round is one command of an attempt to several nodes, with the replies so far.
 type round struct {
 	attempt *attempt
 	command env.Command
 	sent    env.Instant
 	replies env.Round
-	weigh   func(env.Reply) env.Reply // the vote that a reply counts as; nil: the reply itself
+	weigh   func(env.Reply) env.Reply // returns the vote as which a reply counts; nil: the reply itself
 	votes   tally
 	silent  env.NodeSet // have not replied yet
-	lost    env.NodeSet // replied env.Lost: the effect of the command is unknown
-	failed  env.NodeSet // replied env.Failed: the command had no effect
+	lost    env.NodeSet // the reply is env.Lost: the command may have an effect, now or later
+	failed  env.NodeSet // the reply is env.Failed: the command never takes effect
 
-	stays func(*attempt, env.Reply) bool // whether a key stays on the node, by a reply after the outcome; nil: no
-	again []*round                       // the deletes of such keys
+	leavesKey func(*attempt, env.Reply) bool // whether a reply in the drain shows a key to delete; nil: never
+	deletes   []*round                       // of such keys
 }
 
 // send sends a command to the nodes of the set. The transport gives up on replies after wait.
@@ -131,7 +131,7 @@ func (a *attempt) send(to env.NodeSet, command env.Command, wait time.Duration) 
 	return r
 }
 
-// send begins a round that is empty.
+// send fills an empty round and sends its command.
 func (r *round) send(a *attempt, to env.NodeSet, command env.Command, wait time.Duration) {
 	r.attempt, r.command, r.silent, r.votes.quorum = a, command, to, &a.mutex.quorum
 	r.sent = a.mutex.runtime.Now(env.Monotonic)
@@ -181,19 +181,19 @@ func (r *round) count(reply env.Reply) (vote env.Reply) {
 	return vote
 }
 
-// drain waits for the remaining replies. It ends, because the transport replies for every node at
-// the request's deadline.
+// drain waits for the remaining replies. It ends, because at the request's deadline the transport
+// returns env.Lost or env.Failed for each node that has not replied.
 func (r *round) drain() { env.Drain(r.replies, r) }
 
 // Receive implements [env.Receiver].
 func (r *round) Receive(reply env.Reply) {
 	r.count(reply)
-	if r.stays != nil && r.stays(r.attempt, reply) {
-		r.again = append(r.again, r.attempt.erase(env.SetOf(reply.Node)))
+	if r.leavesKey != nil && r.leavesKey(r.attempt, reply) {
+		r.deletes = append(r.deletes, r.attempt.erase(env.SetOf(reply.Node)))
 	}
 }
 
-// drainRest waits for the remaining replies in the background, if there are any.
+// drainRest drains in the background, if any reply is outstanding.
 func (r *round) drainRest(name string) {
 	if r.silent != 0 {
 		r.attempt.mutex.background(name, r.drain)

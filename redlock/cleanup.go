@@ -8,8 +8,8 @@ import (
 )
 
 // The keys of a try are deleted when it fails or its hold is released. A key that stays keeps others
-// out until it expires. Two things go wrong: the delete overtakes a SET, which then sets the key
-// after it, and the delete fails or gets no reply.
+// out until it expires. Two things can go wrong: the delete overtakes the SET, which then sets the key;
+// and the delete fails or gets no reply.
 //
 // The try goes through three stages:
 //
@@ -19,21 +19,21 @@ import (
 // What a late reply to SET means, by the stage:
 //
 //	        wanted             releasing             abandoned
-//	yes     the key counts     in lateSet            deleted again, unless the delete's reply is outstanding (lateSet)
+//	yes     the key counts     in lateSet            deleted again; in lateSet if the delete's reply is outstanding
 //	lost    in unheard         in unheard            deleted again
-//	no, failed                 the node has no key and gets no further delete (without)
+//	no, failed                 in without: the node has no key and gets no further delete
 //
 // What the reply to a delete means, once the try is abandoned:
 //
-//	yes     the key is gone for good (deleted): the node has received both requests, and a token has only one SET
+//	yes     in deleted: the key cannot come back, because the node has processed its only SET
 //	no      deleted again if the node is in lateSet: the delete has overtaken the SET
-//	lost    sent again at once; what fails again is pending
+//	lost    sent again at once, and pending if that fails, too
 //	failed  pending: sent again after pauses that double, until the keys have expired or the mutex is closed
 //
 // Nodes in unheard may set the key even later: they get another delete a linger time after the first.
 // A key that is set after that stays until it expires.
 
-// stage says what to do with a key that is set late.
+// stage decides what to do with a key that is set late.
 type stage uint8
 
 const (
@@ -46,8 +46,8 @@ const (
 type stragglers struct {
 	stage   stage
 	lateSet env.NodeSet // replied that they set the key, after it had become unwanted
-	unheard env.NodeSet // their reply to SET was given up: they may still set the key
-	without env.NodeSet // replied that they did not set the key, and never will
+	unheard env.NodeSet // the reply to SET is env.Lost: they may still set the key
+	without env.NodeSet // have not set the key, and never will
 	asked   env.NodeSet // have not replied to the first delete yet
 	deleted env.NodeSet // replied that they deleted the key
 }
@@ -128,7 +128,7 @@ func (a *attempt) cleanUp() {
 // keep notes which nodes may still set the key of a granted try, and waits for their replies.
 func (a *attempt) keep() {
 	a.late.without = a.set.failed | a.set.votes.no
-	a.late.unheard = a.set.lost // these have replied, so the drain does not see them
+	a.late.unheard = a.set.lost // their env.Lost was counted, so the drain does not see them
 	a.counted = a.set.votes.yes
 	a.drainSet()
 }
@@ -139,29 +139,28 @@ func (a *attempt) drainSet() {
 	if a.set.silent == 0 {
 		return
 	}
-	a.set.stays = (*attempt).recordLateSet
+	a.set.leavesKey = (*attempt).recordLateSet
 	a.mutex.background("drain", func() {
 		a.set.drain()
-		finishAll(a.set.again)
+		finishAll(a.set.deletes)
 	})
 }
 
-// finishFirstDelete waits for the first delete of abandoned keys and repeats it as needed.
+// finishFirstDelete waits for the first delete of abandoned keys, and repeats it where a key may be left.
 func (a *attempt) finishFirstDelete(unheard env.NodeSet) {
 	r, m := &a.deletion, a.mutex
-	r.stays = (*attempt).recordDelete
+	r.leavesKey = (*attempt).recordDelete
 	r.finish()
-	finishAll(r.again)
+	finishAll(r.deletes)
 	if unheard != 0 {
 		_ = m.runtime.Sleep(context.Background(), m.runtime.Now(env.Monotonic).Add(m.config.Linger))
 		a.erase(unheard).finish()
 	}
 }
 
-// abandon records that every key that is set from now on must be deleted. asked are the nodes to
-// which the first delete is under way, deleted those that replied that they deleted the key.
-// It returns the nodes where the delete has overtaken the SET, and those that may still set the
-// key.
+// abandon records that every key that is set from now on must be deleted. asked are the nodes that
+// have not replied to the first delete, deleted those that replied yes. It returns the nodes where
+// the delete has overtaken the SET, and those that may still set the key.
 func (a *attempt) abandon(asked, deleted env.NodeSet) (overtaken, unheard env.NodeSet) {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
@@ -204,11 +203,11 @@ func (a *attempt) recordDelete(r env.Reply) bool {
 	return r.Answer == env.No && l.lateSet.Has(r.Node)
 }
 
-// eraseFirst asks the nodes of the set to delete the keys. Every try that is not held for ever
-// does so once.
+// eraseFirst sends the first delete of the keys to the nodes of the set. A try sends it once: when it
+// fails or its hold is released.
 func (a *attempt) eraseFirst(from env.NodeSet) *round { return a.eraseIn(&a.deletion, from) }
 
-// erase asks the nodes of the set once more.
+// erase sends another delete to the nodes of the set.
 func (a *attempt) erase(from env.NodeSet) *round { return a.eraseIn(new(round), from) }
 
 func (a *attempt) eraseIn(r *round, from env.NodeSet) *round {
@@ -258,7 +257,7 @@ type pendingDelete struct {
 	attempt *attempt
 	command env.Command
 	nodes   env.NodeSet
-	pause   time.Duration // before it is sent again
+	pause   time.Duration // until it is sent again; doubles
 	next    env.Instant   // when it is sent again
 	expired env.Instant   // when the keys have expired
 }
@@ -267,8 +266,8 @@ type pendingDelete struct {
 // expires first, is dropped.
 const maxPendingDeletes = 1024
 
-// deleteLater schedules a pending delete, unless the mutex is closed or the keys expire before its
-// turn. One task sends all of them, however many tries fail while a node is down.
+// deleteLater schedules a pending delete, unless the mutex is closed or the keys expire before it is
+// due. One task sends all pending deletes, however many tries fail while a node is down.
 func (m *Mutex) deleteLater(p pendingDelete) {
 	p.pause = max(2*p.pause, m.config.Linger)
 	p.next = m.runtime.Now(env.Monotonic).Add(p.pause)

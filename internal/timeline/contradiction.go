@@ -57,7 +57,7 @@ func (t *Timeline) contradict(format string, args ...any) bool {
 const (
 	maxHolds     = 1 << 18 // tries and holds that are not over
 	maxResources = 1 << 18
-	maxLate      = 1 << 12 // events of one instant that wait for others
+	maxDeferred  = 1 << 12 // events of one instant that wait for others
 	maxInstant   = 1 << 18 // events of one instant
 	maxChanges   = 1 << 18 // changes of holds' keys in one instant: several holds may have one token
 )
@@ -99,14 +99,14 @@ const maxTold = 64
 
 // checkRepeated reports an event that was recorded before.
 func (t *Timeline) checkRepeated(e *history.Event) {
-	for i := range t.told {
-		if t.told[i] == *e {
+	for i := range t.singles {
+		if t.singles[i] == *e {
 			t.contradict("the same is said twice: %s", naming(e))
 			return
 		}
 	}
-	if len(t.told) < maxTold {
-		t.told = append(t.told, *e)
+	if len(t.singles) < maxTold {
+		t.singles = append(t.singles, *e)
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Hold is one try to acquire, and the hold that follows if it is granted.
+// Hold is one try to acquire and, if it is granted, the hold.
 type Hold struct {
-	number   int    // its index, reused when it is retired
+	number   int    // index into [PerHold], reused after the hold is retired
 	serial   uint64 // from 1, never reused
 	Client   *Client
 	Resource *Resource
@@ -22,31 +22,31 @@ type Hold struct {
 	Release Call
 	Check   Call
 	Queue   *Queue // where the try waits to be woken, or nil
-	depth   int    // how often it was entered again and not left yet
-	inner   []Call // releases of entries that have not returned
+	depth   int    // number of further grants whose release was not called: see [Reentered]
+	inner   []Call // releases of such grants that have not returned
 
 	Sending bool         // the lock has read its clock and sends requests
-	SentAt  history.Time // when it last began to
+	SentAt  history.Time // when it last read its clock
 
 	Granted       bool // the try was granted
 	ReleaseCalled bool // release was called
-	Lost          bool // its holder was told of the loss
+	Lost          bool // the lock reported the loss
 	LostAt        history.Time
-	Over          bool // it was refused, or its release has returned
-	retired       bool // no further event can concern it
-	references    int  // its live windows, and events of windows that wait
+	Over          bool // the try was refused, or the release has returned
+	retired       bool // no further event can concern the hold
+	references    int  // from live windows, and from events of windows that wait
 
 	EndedAt history.Time
 
 	GrantedAt history.Time
-	AtGrant   Promise // the grant
+	AtGrant   Promise // by the grant
 	Fence     uint64  // of the grant; 0: none
 
 	ExtendTTL   time.Duration // the TTL of the last extension; 0: that of the grant
-	AtExtension Promise       // the last one
+	AtExtension Promise       // by the last extension
 
 	Until      int64       // the present end of validity, on the clock that the header names
-	UnknownEnd *UnknownEnd // nil: the history tells the end of validity
+	UnknownEnd *UnknownEnd // nil: the history states the end of validity
 	lapsed     lapsed
 	Writes     int // writes that may still be applied
 
@@ -55,18 +55,18 @@ type Hold struct {
 	Keys       Keys
 }
 
-// EntryLoss is how the hold's entry in a store went away, if not by its holder.
+// EntryLoss says how a store lost the hold's entry without a request of the holder.
 type EntryLoss struct {
 	Gone   bool
 	At     history.Time
 	Reason string
-	Leader int // the node that led the store then
+	Leader int // of the store at that time
 }
 
 // refused reports whether the try has returned without the lock.
 func (h *Hold) refused() bool { return h.Over && !h.ReleaseCalled }
 
-// Leased reports whether its lease window is open.
+// Leased reports whether the hold's lease window is open.
 func (h *Hold) Leased() bool {
 	w := &h.Windows[LeaseWindow]
 	return w.Begun && !w.Over
@@ -78,25 +78,25 @@ func (h *Hold) Endless() bool { return h.Granted && h.Until == noEnd && !h.lapse
 // Orphaned reports whether nothing can end the hold: it has no TTL and its client is dead.
 func (h *Hold) Orphaned() bool { return h.Endless() && h.Client.Dead }
 
-// DiesWithClient reports whether the hold, which has no TTL, is one in a store. There it lasts no longer than
-// its client, because the entry belongs to the client's connection.
+// DiesWithClient reports whether the hold has no TTL and is in a store. Such a hold lasts no longer than its
+// client, because the entry belongs to the client's connection.
 func (t *Timeline) DiesWithClient(h *Hold) bool { return t.Header.Keepers < 0 && h.Endless() }
 
 // Call is one call of a client.
 type Call struct {
 	Open   bool
 	At     history.Time
-	Paused time.Duration // how long the client had been paused by then, in all
+	Paused time.Duration // total pauses of the client up to the call
 }
 
-// Queue is the time in which a try waits to be woken.
+// Queue is the time that a try has waited to be woken.
 type Queue struct {
 	in     bool
-	since  Call          // when it was last queued
-	waited time.Duration // in all up to then, without pauses of the client
+	since  Call          // when the try was last queued
+	waited time.Duration // total of the waits that have ended, without pauses of the client
 }
 
-// Time returns how long the try has been queued, in all.
+// Time returns how long the try has been queued in total.
 func (q *Queue) Time(c *Client, now history.Time) time.Duration {
 	if q == nil {
 		return 0
@@ -120,7 +120,7 @@ func (v Call) Took(c *Client, now history.Time) time.Duration {
 	return now.Sub(v.At) - (c.pausedFor(now) - v.Paused)
 }
 
-// Stages of a hold, by which returns find their calls.
+// Stages of a hold: [Client.Find] looks for a hold at one of them, as the one whose call a return ends.
 func AnyStage(*Hold) bool      { return true }
 func isCalled(h *Hold) bool    { return h.Acquire.Open }
 func isHeld(h *Hold) bool      { return h.Granted && !h.Over }
@@ -141,15 +141,14 @@ type Resource struct {
 // Leased reports whether the lease window of some hold is open.
 func (r *Resource) Leased() bool { return slices.ContainsFunc(r.Holds, (*Hold).Leased) }
 
-// releasedHold is a hold that a client has released. A lock has to refuse to extend it. The
-// timeline remembers the last one of each client, and some earlier ones whose release was not
-// confirmed: a defective lock may go on with those. An event about any other released hold
-// is about an unknown one.
+// releasedHold is a hold that a client has released. A lock has to refuse to extend it. The timeline
+// remembers the last one of each client, and up to [maxUnconfirmed] earlier ones whose release was not
+// confirmed, because a defective lock may go on to extend them. All other released holds are forgotten.
 type releasedHold struct {
-	resource *Resource // nil: there is none
+	resource *Resource // nil: no hold was released
 	token    string
 	Released history.Time // when the release returned
-	kept     bool         // its release was not confirmed
+	kept     bool         // remember it after the next release, because this one was not confirmed
 	extend   Call
 }
 
@@ -185,8 +184,7 @@ func (r *releasedHold) is(e *history.Event) bool {
 	return r.resource != nil && r.token == e.Token && r.resource.Name == e.Resource
 }
 
-// extendReleased enters the call of an extension of a released hold. It reports whether the
-// event is one.
+// extendReleased records the call of an extension, if the hold is a released one, and reports whether it is.
 func (f *Fact) extendReleased() bool {
 	p := f.Actor.releasedHold(f.Event)
 	if p == nil || p.extend.Open {
@@ -196,7 +194,7 @@ func (f *Fact) extendReleased() bool {
 	return true
 }
 
-// releasedExtended makes f the return of such an extension. It reports whether it is one.
+// releasedExtended records the return of such an extension, and reports whether f is one.
 func (f *Fact) releasedExtended() bool {
 	p := f.Actor.releasedHold(f.Event)
 	if p == nil || !p.extend.Open {
@@ -207,16 +205,14 @@ func (f *Fact) releasedExtended() bool {
 	return true
 }
 
-// Reentered is the kind of a grant to a client that holds the resource under the same token
-// already. The fact has that hold, and the try that was granted.
+// Reentered is the kind of a grant to a client that already holds the resource under the same token.
+// Fact.Hold is that hold, Fact.Try the try that was granted.
 //
-// The hold goes on until the later of the two ends of validity. It ends with as many
-// releases as there were grants; the earlier ones change nothing. Anything else that ends it
-// ends it for all of them.
+// The hold goes on until the later of the two ends of validity. It ends with the last release, after as
+// many releases as grants; earlier releases change nothing. A loss or an end of validity ends it at once.
 const Reentered history.Kind = maxKinds - 1
 
-// holding returns the client's hold that a grant enters again, or nil. The hold has the same
-// token and goes on.
+// holding returns the client's hold that a grant enters again, or nil: one with the same token that goes on.
 func (c *Client) holding(f *Fact) *Hold {
 	if c.held == 0 {
 		return nil
@@ -224,8 +220,8 @@ func (c *Client) holding(f *Fact) *Hold {
 	return c.Find(f.Event, func(h *Hold) bool { return h.Granted && h.goesOn(f.Time) })
 }
 
-// goesOn reports whether the hold goes on. As for an extension, a loss and an end of validity in this
-// very instant do not count.
+// goesOn reports whether the hold goes on. A loss or an end of validity in this very instant does not count,
+// as for an extension.
 func (h *Hold) goesOn(now history.Time) bool {
 	return !h.ReleaseCalled && !h.Over && !(h.Lost && h.LostAt < now) && !(h.Expired() && h.Expiry() < now)
 }
@@ -234,9 +230,9 @@ func (h *Hold) goesOn(now history.Time) bool {
 func (t *Timeline) reenter(f *Fact, held *Hold) {
 	f.Hold.end(f.Time)
 	t.retiring = append(t.retiring, f.Hold)
-	t.entered = *f.Event
-	t.entered.Kind = Reentered
-	f.Event, f.Hold, f.Try = &t.entered, held, f.Hold
+	t.reentry = *f.Event
+	t.reentry.Kind = Reentered
+	f.Event, f.Hold, f.Try = &t.reentry, held, f.Hold
 	held.depth++
 	if until := validityEnd(f.Event); until > held.Until {
 		t.declare(f, held)
@@ -244,8 +240,8 @@ func (t *Timeline) reenter(f *Fact, held *Hold) {
 	}
 }
 
-// leave enters a release that is not the last one of the hold. Nothing happens to the hold,
-// so the fact has none.
+// leave records the call of a release that is not the last one of a reentered hold, and reports whether it is
+// such a release. Nothing happens to the hold, so Fact.Hold stays nil.
 func (h *Hold) leave(f *Fact) bool {
 	if h.depth == 0 {
 		return false
@@ -255,7 +251,7 @@ func (h *Hold) leave(f *Fact) bool {
 	return true
 }
 
-// left makes f the return of the first such release.
+// left records the return of the first such release.
 func (h *Hold) left(f *Fact) {
 	f.close(&h.inner[0])
 	h.inner = h.inner[1:]
@@ -289,7 +285,7 @@ func validityEnd(e *history.Event) int64 {
 	return e.Until
 }
 
-// blank returns an empty hold with an unused number.
+// blank returns an empty hold, with the number of a retired one if there is any.
 func (t *Timeline) blank() *Hold {
 	t.serial++
 	last := len(t.spare) - 1
@@ -304,8 +300,8 @@ func (t *Timeline) blank() *Hold {
 	return h
 }
 
-// finished reports whether no further event can change a verdict about the hold. Of a dead
-// client only lapses and late writes can come.
+// finished reports whether no further event can change a verdict about the hold. A dead client causes only
+// lapses and late writes.
 func (h *Hold) finished() bool {
 	lease, section := &h.Windows[LeaseWindow], &h.Windows[SectionWindow]
 	if len(lease.implied)+len(section.implied) > 0 && (lease.awaits(h.Client) || section.awaits(h.Client)) {
@@ -314,8 +310,8 @@ func (h *Hold) finished() bool {
 	return h.Over || h.Client.Dead && (lease.Over || !lease.Begun && h.Writes == 0)
 }
 
-// retireAll retires the holds that no further event can concern. The last goes first, because
-// it is at the end of its list.
+// retireAll retires the holds that no further event can concern. It begins with the last one, which is at the
+// end of the lists from which it is removed.
 func (t *Timeline) retireAll() {
 	for i := len(t.retiring) - 1; i >= 0; i-- {
 		if h := t.retiring[i]; !h.retired && h.finished() {
@@ -341,7 +337,7 @@ func (t *Timeline) retire(h *Hold) {
 	t.reuse(h)
 }
 
-// reuse frees the number of a retired hold when no resource refers to it.
+// reuse frees a retired hold and its number when no window refers to it.
 func (t *Timeline) reuse(h *Hold) {
 	if h.retired && h.references == 0 {
 		t.spare = append(t.spare, h)
@@ -356,8 +352,8 @@ type straggler struct {
 	writes  int
 }
 
-// Straggled returns the time of the grant of a write that is applied after its hold is
-// over.
+// Straggled counts one write of a straggler as applied, and returns when its hold was granted. It returns false
+// if there is no such straggler.
 func (r *Resource) Straggled(client int, token string) (history.Time, bool) {
 	for i, s := range r.late {
 		if s.token != token || client != 0 && s.client != client {
@@ -375,7 +371,7 @@ func isTryStep(step string) bool {
 	return step == history.BeforeSend || step == history.Queued || step == history.Woken
 }
 
-// step follows a try to the instant at which it read its clock, and in and out of a queue.
+// step records that a try read its clock, or that it was queued or woken.
 func (t *Timeline) step(f *Fact, force bool) bool {
 	f.Hold = f.Actor.Find(f.Event, isCalled)
 	h := f.Hold
@@ -453,7 +449,7 @@ func (t *Timeline) refused(f *Fact, force bool) bool {
 	return true
 }
 
-// end ends a hold, or a try that was refused.
+// end marks a hold as over, or a try that was refused.
 func (h *Hold) end(now history.Time) {
 	h.Client.drop(h)
 	h.Over, h.EndedAt = true, now
@@ -474,7 +470,7 @@ func (t *Timeline) extend(f *Fact, force bool) bool {
 	}
 	h.Extend, h.ExtendTTL = f.Actor.begin(f), f.TTL
 	h.Keys.Extended, h.Keys.Kept = 0, h.Keys.Set
-	// Even if it fails, nodes may have been asked for the earlier end.
+	// Even if the extension fails, some nodes may have received the earlier end.
 	if f.Until != 0 && h.Granted && f.Until < h.Until {
 		h.declare(f.Until, f.Time)
 	}
@@ -512,8 +508,8 @@ func (t *Timeline) extendFailed(f *Fact, force bool) bool {
 	return true
 }
 
-// about enters an event about a hold, which may be over by then. If it is, the event waits for a grant of
-// the same instant under the same token, which begins another hold.
+// about finds the hold of an event other than a return. If that hold is over, the event waits for a grant of the
+// same instant under the same token, which begins another hold.
 func (t *Timeline) about(f *Fact, force bool) bool {
 	h := f.Actor.about(f.Event)
 	if !force && (h == nil || h.Granted && !h.goesOn(f.Time)) {
@@ -541,7 +537,7 @@ func (t *Timeline) lapse(f *Fact, force bool) bool {
 	return true
 }
 
-// check and checked may be about a hold that is over.
+// check and its return, checked, may concern a hold that is over.
 func (t *Timeline) check(f *Fact, force bool) bool {
 	if f.Hold = f.Actor.Find(f.Event, isHeld); f.Hold == nil {
 		if !force || !t.about(f, force) || f.Hold == nil {
@@ -581,7 +577,7 @@ func (t *Timeline) release(f *Fact, force bool) bool {
 	return true
 }
 
-// again reports a release that was recorded before.
+// again reports the contradiction if the hold's release was recorded before.
 func (t *Timeline) again(f *Fact, h *Hold) {
 	switch {
 	case h.Over:
@@ -605,7 +601,7 @@ func (t *Timeline) released(f *Fact, force bool) bool {
 	return true
 }
 
-// Find returns the hold of a token that the timeline keeps, or nil.
+// Find returns the hold of a token, if the timeline still keeps it, or nil.
 func (r *Resource) Find(token string) *Hold {
 	for _, h := range r.Holds {
 		if h.Token == token {

@@ -11,25 +11,25 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Timeline is the timeline of a history: what its events say so far. It finds the client, hold and call that each
-// event is about, takes the events of one instant in an order in which they can have happened, and keeps
+// Timeline is the state that the events of a history describe so far. It finds the client, hold and call that each
+// event concerns, applies the events of one instant in an order in which they can have happened, and keeps
 // the holds that further events can concern.
 type Timeline struct {
 	Header history.Header
 	docket docket
 
 	Now       history.Time
-	atInstant int             // events of this instant
-	late      []late          // events of this instant that wait for others of it
-	told      []history.Event // events of this instant: see [single]
-	fact      Fact
-	entered   history.Event // made of a grant: see [Reentered]
+	atInstant int // events of this instant
+	deferred  []deferredEvent
+	singles   []history.Event // events of this instant whose kind is in [single]
+	fact      Fact            // reused for every event
+	reentry   history.Event   // a grant that became a [Reentered]
 
 	observers []Observer
-	settlers  []Settler       // by observer; nil: it does nothing at the end of an instant
+	settlers  []Settler       // by observer; nil: the observer is no settler
 	routes    [maxKinds]route // by kind of event
-	settling  uint64          // bits: which kinds of windows change in this instant, and then which settlers run at its end
-	intervals *intervals      // nil: nobody asks for them
+	settling  uint64          // to settle at the end of this instant, as bits: kinds of windows, and above them settlers
+	intervals *intervals      // nil: nobody reads intervals
 
 	Clients          []*Client // by number
 	resources        map[string]*Resource
@@ -40,7 +40,7 @@ type Timeline struct {
 	spare            []*Hold // retired holds, to be reused with their numbers
 	Places           int     // how many holds have a number
 	serial           uint64  // of the newest hold
-	FollowStragglers bool    // they are asked for: see [straggler]
+	FollowStragglers bool    // remember writes of holds that are over: see [straggler]
 
 	Faults Faults
 
@@ -48,33 +48,33 @@ type Timeline struct {
 	Started         map[int]history.Time // by node: when its server last came up
 	downed          map[int]history.Time // by node: when its server last went down
 	LastEmptied     Comeback             // the last node that came back without all of its keys
-	Comebacks       []Comeback           // the last one of each such node
+	Comebacks       []Comeback           // the last such comeback of each node
 	ForgetfulLeader Comeback             // the last node that came to lead a store without all acknowledged writes
 	led             history.Time         // when the leader of a store last changed
-	leaderless      bool                 // the store has none
-	seen            []history.Time       // by node: up to then all changes of its keys, or of a store's entries (0), are recorded; nil: no watch reports them
-	Answered        []history.Time       // by node: when it, or the store (0), last answered its watch; nil: there is none
-	Changes         []KeyChange          // of this instant, to be entered at its end
+	leaderless      bool                 // the store has no leader
+	seen            []history.Time       // by node (0: the store): until when all changes of its keys or entries are recorded; nil: no watch
+	Answered        []history.Time       // by node (0: the store): when it last answered its watch; nil: no watch
+	Changes         []KeyChange          // of this instant, applied at its end
 }
 
 // route is the receivers of events of one kind, as bits.
 type route struct {
-	hearing  uint64 // observers
-	settling uint64 // settlers that run at the end of the instant
-	windows  uint8  // windows, by their kind
+	observers uint64
+	settling  uint64 // added to [Timeline.settling]
+	windows   uint8  // by kind of window
 }
 
-// late is an event that waits for others of its instant.
-type late struct {
+// deferredEvent is an event that follows from others of its instant, which are not recorded yet.
+type deferredEvent struct {
 	history.Event
 	ordinal int
 }
 
 // Observer receives the events of a history.
 type Observer interface {
-	// Wants lists the kinds of events that it receives.
+	// Wants lists the kinds of events that Observe receives.
 	Wants() Kinds
-	// Observe receives an event. The timeline has been updated by it.
+	// Observe receives an event, after the timeline has been updated.
 	Observe(f *Fact)
 }
 
@@ -86,20 +86,20 @@ type Settler interface {
 	Settle()
 }
 
-// SelectiveSettler is a settler that runs after some of the events that it receives.
+// SelectiveSettler is a settler that settles only instants with certain events.
 type SelectiveSettler interface {
 	Settler
-	// Settles lists the kinds of events after which Settle is called.
+	// Settles lists the kinds of these events.
 	Settles() Kinds
 }
 
 // Kinds is a set of kinds of events.
 type Kinds uint64
 
-// maxKinds is the largest number of kinds of events: see [Kinds].
+// maxKinds is the largest number of kinds of events, because [Kinds] has 64 bits.
 const maxKinds = 64
 
-// KindSet is the set of some kinds.
+// KindSet returns the set of the listed kinds.
 func KindSet(list ...history.Kind) Kinds {
 	var s Kinds
 	for _, k := range list {
@@ -112,7 +112,7 @@ func KindSet(list ...history.Kind) Kinds {
 func (s Kinds) Has(k history.Kind) bool { return s&(1<<(k%maxKinds)) != 0 }
 
 // New returns the timeline of a history that begins with the header. If the header does not name the clock of
-// until, the timeline takes that of the events' times.
+// until, that clock is the one of the events' times.
 func New(h history.Header) *Timeline {
 	t := &Timeline{Header: h, Started: map[int]history.Time{}, downed: map[int]history.Time{}, resources: map[string]*Resource{}, Faults: Faults{going: map[int]bool{}}}
 	t.Clients = make([]*Client, 0, h.Clients+1)
@@ -131,16 +131,16 @@ func New(h history.Header) *Timeline {
 // Listen adds an observer. It receives events after those that were added before.
 func (t *Timeline) Listen(o Observer) {
 	bit := uint64(1) << len(t.observers)
-	hears, settles := o.Wants(), Kinds(0)
+	wants, settles := o.Wants(), Kinds(0)
 	s, _ := o.(Settler)
-	if c, calm := o.(SelectiveSettler); calm {
+	if c, selective := o.(SelectiveSettler); selective {
 		settles = c.Settles()
 	} else if s != nil {
-		settles = hears
+		settles = wants
 	}
-	for rest := uint64(hears); rest != 0; rest &= rest - 1 {
+	for rest := uint64(wants); rest != 0; rest &= rest - 1 {
 		k := bits.TrailingZeros64(rest)
-		t.routes[k].hearing |= bit
+		t.routes[k].observers |= bit
 		if settles.Has(history.Kind(k)) {
 			t.routes[k].settling |= bit << WindowKinds
 		}
@@ -148,17 +148,19 @@ func (t *Timeline) Listen(o Observer) {
 	t.observers, t.settlers = append(t.observers, o), append(t.settlers, s)
 }
 
-// ListenToWindows makes an observer receive the begins and ends of windows of a kind. There can be one.
+// ListenToWindows makes an observer receive the begins and ends of windows of a kind. Each kind has at most one
+// observer.
 func (t *Timeline) ListenToWindows(of WindowKind, o WindowObserver) {
 	t.windows[of].observer = o
 	t.windows[of].follow()
 }
 
-// Record takes the next event. Events must come in the order of time. Events of
-// one instant may come in any order, with three exceptions, which are taken in the
-// order in which they are recorded: calls of one kind that a client makes under one
-// token, and their returns; changes that a node makes to the keys of one resource; and
-// a grant that enters a hold again, before the release that leaves it.
+// Record applies the next event. Events must come in the order of time. Events of one instant may come in any
+// order, except for these, which are applied in the order in which they are recorded:
+//
+//   - calls of one kind that a client makes under one token, and their returns;
+//   - changes that a node makes to the keys of one resource;
+//   - a grant that enters a hold again, before the release that leaves it.
 func (t *Timeline) Record(e *history.Event) {
 	t.docket.event++
 	if e.Kind == history.Step && !isTryStep(e.Name) || t.docket.full {
@@ -175,11 +177,11 @@ func (t *Timeline) Record(e *history.Event) {
 		t.checkRepeated(e)
 	}
 	if !t.take(e, t.docket.event, false) {
-		t.wait(e)
+		t.deferEvent(e)
 	}
 }
 
-// Close settles the last instant, and says of each window that is open that the history ends.
+// Close settles the last instant, and ends each open window with the end of the history.
 func (t *Timeline) Close() {
 	t.settle()
 	for kind := range t.windows {
@@ -190,7 +192,8 @@ func (t *Timeline) Close() {
 	}
 }
 
-// passTo ends the present instant, and those at which holds end by their until, up to an event's.
+// passTo ends the present instant and moves on to the instant of the next event. In between it stops at each
+// instant at which a hold reaches its until.
 func (t *Timeline) passTo(to history.Time) {
 	for {
 		if t.unsettled() {
@@ -205,9 +208,9 @@ func (t *Timeline) passTo(to history.Time) {
 	t.Now, t.atInstant = to, 0
 }
 
-// take passes the event to its observers. It returns false if the event has to wait for
-// another of its instant. The caller then tries again after the others. With force it updates what it can
-// and reports what contradicts the history.
+// take updates the timeline by the event and passes it to the observers. It returns false, and does nothing, if the
+// event has to wait for another of its instant; the caller then defers it. With force it does not wait: it updates
+// what it can, and reports a contradiction.
 func (t *Timeline) take(e *history.Event, ordinal int, force bool) bool {
 	f := &t.fact
 	*f = Fact{Event: e, Ordinal: ordinal}
@@ -218,43 +221,42 @@ func (t *Timeline) take(e *history.Event, ordinal int, force bool) bool {
 	for rest := r.windows; rest != 0; rest &= rest - 1 {
 		t.windows[bits.TrailingZeros8(rest)].observe(f)
 	}
-	for rest := r.hearing; rest != 0; rest &= rest - 1 {
+	for rest := r.observers; rest != 0; rest &= rest - 1 {
 		t.observers[bits.TrailingZeros64(rest)].Observe(f)
 	}
 	t.settling |= r.settling
 	return true
 }
 
-// ends are the kinds of events that can be taken before what they wait for: see [Timeline.about].
+// ends are the kinds of events that may be forced before the event for which they wait: see [Timeline.about].
 var ends = KindSet(history.Expiring, history.Lost, history.Lapse)
 
-// wait puts an event aside until others of its instant have come.
-func (t *Timeline) wait(e *history.Event) {
-	if len(t.late) < maxLate {
-		t.late = append(t.late, late{*e, t.docket.event})
+// deferEvent keeps an event until the others of its instant are recorded.
+func (t *Timeline) deferEvent(e *history.Event) {
+	if len(t.deferred) < maxDeferred {
+		t.deferred = append(t.deferred, deferredEvent{*e, t.docket.event})
 		return
 	}
 	if ends.Has(e.Kind) && t.take(e, t.docket.event, true) {
 		return
 	}
-	t.refuse("more than %d events of one instant, %s, come before what they follow from", maxLate, textfmt.Instant(e.Time))
+	t.refuse("more than %d events of one instant, %s, come before what they follow from", maxDeferred, textfmt.Instant(e.Time))
 }
 
-// unsettled reports whether there is anything to do at the end of the instant. Usually there is
-// nothing.
+// unsettled reports whether settle has anything to do. Usually there is nothing.
 func (t *Timeline) unsettled() bool {
-	return len(t.late)|len(t.told)|len(t.Changes)|len(t.retiring)|int(t.settling) != 0 || t.nextDeadline() <= t.Now
+	return len(t.deferred)|len(t.singles)|len(t.Changes)|len(t.retiring)|int(t.settling) != 0 || t.nextDeadline() <= t.Now
 }
 
-// settle closes an instant.
+// settle ends the present instant: it applies what waited for its end, and calls the settlers.
 func (t *Timeline) settle() {
-	if len(t.late) > 0 {
-		t.takeLate()
+	if len(t.deferred) > 0 {
+		t.takeDeferred()
 	}
 	for t.nextDeadline() <= t.Now {
 		t.take(t.nextLapse(), 0, true)
 	}
-	t.told = t.told[:0]
+	t.singles = t.singles[:0]
 	if len(t.Changes) > 0 {
 		t.settleKeys()
 	}
@@ -270,42 +272,41 @@ func (t *Timeline) settle() {
 	}
 }
 
-// takeLate takes the events that waited for others of the instant. If none of them
-// can be taken, calls go before returns.
-func (t *Timeline) takeLate() {
+// takeDeferred takes the deferred events. If each waits for another, it forces one, a call before a return.
+func (t *Timeline) takeDeferred() {
 	defer func(event int) { t.docket.event = event }(t.docket.event)
-	for len(t.late) > 0 {
+	for len(t.deferred) > 0 {
 		if t.takeFirstReady() {
 			continue
 		}
-		next := max(0, slices.IndexFunc(t.late, func(v late) bool { return isCall(v.Kind) }))
-		t.takeLateEvent(next, true)
+		next := max(0, slices.IndexFunc(t.deferred, func(v deferredEvent) bool { return isCall(v.Kind) }))
+		t.takeDeferredAt(next, true)
 	}
 }
 
-// takeFirstReady takes the first late event that need not wait any more, and reports whether there
+// takeFirstReady takes the first deferred event that need not wait any more, and reports whether there
 // was one.
 func (t *Timeline) takeFirstReady() bool {
-	for i := range t.late {
-		if t.takeLateEvent(i, false) {
+	for i := range t.deferred {
+		if t.takeDeferredAt(i, false) {
 			return true
 		}
 	}
 	return false
 }
 
-// takeLateEvent takes one of the late events and removes it from the list.
-func (t *Timeline) takeLateEvent(i int, force bool) bool {
-	v := &t.late[i]
+// takeDeferredAt takes the deferred event of an index and, if it need not wait, removes it from the list.
+func (t *Timeline) takeDeferredAt(i int, force bool) bool {
+	v := &t.deferred[i]
 	t.docket.event = v.ordinal
 	if !t.take(&v.Event, v.ordinal, force) {
 		return false
 	}
-	t.late = slices.Delete(t.late, i, i+1)
+	t.deferred = slices.Delete(t.deferred, i, i+1)
 	return true
 }
 
-// Client returns a client. Number 0 stands for none.
+// Client returns the client of a number. Number 0 stands for no client.
 func (t *Timeline) Client(number int) *Client {
 	if known := t.Clients; uint(number) < uint(len(known)) {
 		return known[number]
@@ -313,7 +314,7 @@ func (t *Timeline) Client(number int) *Client {
 	return t.admit(number)
 }
 
-// admit adds clients up to a number.
+// admit adds clients up to a number, and returns that one.
 func (t *Timeline) admit(number int) *Client {
 	for number >= len(t.Clients) {
 		t.Clients = append(t.Clients, &Client{Number: len(t.Clients), PauseChanged: LongAgo, Cancelled: LongAgo})
@@ -337,7 +338,7 @@ func (t *Timeline) Resource(name string) *Resource {
 	return r
 }
 
-// slot is an index into the recent resources. Many names differ at their ends.
+// slot returns the index of a name in recent. It hashes the end of the name, because many names differ only there.
 func slot(name string) int {
 	if len(name) < 2 {
 		return 0
@@ -358,14 +359,13 @@ const LongAgo history.Time = math.MinInt64 / 2
 // Forever is after every instant of a history.
 const Forever history.Time = math.MaxInt64
 
-// PerResource is what an observer has to remember of each resource. The
-// zero value remembers nothing of any.
+// PerResource is an observer's state of each resource. The zero value has the zero state of all.
 type PerResource[T any] struct {
 	first T // most histories have one resource
 	more  []*T
 }
 
-// Of returns what is remembered of the resource, from its zero value on.
+// Of returns the state of the resource.
 func (p *PerResource[T]) Of(r *Resource) *T {
 	if r.Number == 0 {
 		return &p.first
@@ -380,7 +380,7 @@ func (p *PerResource[T]) another(r *Resource) *T {
 	return p.more[r.Number-1]
 }
 
-// Each calls do with what is remembered of each resource.
+// Each calls do with the state of each resource.
 func (p *PerResource[T]) Each(do func(*T)) {
 	do(&p.first)
 	for _, one := range p.more {
@@ -388,16 +388,16 @@ func (p *PerResource[T]) Each(do func(*T)) {
 	}
 }
 
-// usual is how many observers a timeline has at most, unless somebody adds to a checker's.
+// usual is the number of observers for which a timeline has room at first: the most that a checker adds.
 const usual = 24
 
-// few is how many holds, or clients, a small history has at a time.
+// few is the number of holds, or of clients, for which [PerHold] and [PerClient] have room at first.
 const few = 12
 
-// PerClient is the same for each client.
+// PerClient is an observer's state of each client.
 type PerClient[T any] struct{ list []T }
 
-// Of returns what is remembered of the client. It is valid until the next call.
+// Of returns the state of the client. The pointer is valid until the next call.
 func (p *PerClient[T]) Of(c *Client) *T {
 	if c.Number >= len(p.list) {
 		p.grow(c)
@@ -409,30 +409,29 @@ func (p *PerClient[T]) grow(c *Client) {
 	p.list = append(p.list, make([]T, max(few, c.Number+1)-len(p.list))...)
 }
 
-// PerHold is the same for each hold, as long as the timeline keeps it. A result is valid until the
-// next call.
-type PerHold[T any] struct{ list []remembered[T] }
+// PerHold is an observer's state of each hold that the timeline keeps.
+type PerHold[T any] struct{ list []holdState[T] }
 
-type remembered[T any] struct {
+type holdState[T any] struct {
 	serial uint64 // of the hold
-	what   T
+	state  T
 }
 
-// Of returns what is remembered of the hold, from its zero value on.
+// Of returns the state of the hold. The pointer is valid until the next call.
 func (p *PerHold[T]) Of(h *Hold) *T {
 	if h.number < len(p.list) && p.list[h.number].serial == h.serial {
-		return &p.list[h.number].what
+		return &p.list[h.number].state
 	}
 	return p.begin(h)
 }
 
 func (p *PerHold[T]) begin(h *Hold) *T {
 	if len(p.list) <= h.number {
-		p.list = append(p.list, make([]remembered[T], max(few, h.number+1)-len(p.list))...)
+		p.list = append(p.list, make([]holdState[T], max(few, h.number+1)-len(p.list))...)
 	}
 	m := &p.list[h.number]
-	*m = remembered[T]{serial: h.serial}
-	return &m.what
+	*m = holdState[T]{serial: h.serial}
+	return &m.state
 }
 
 // Remove removes v from a short list and keeps the order.
