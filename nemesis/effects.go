@@ -7,36 +7,36 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Effect is a set of what faults do to a world. Whoever has to know what a fault does (promises, hunts, the
-// shrinker, an exploration, backends, pages) asks for effects, never for kinds. So a new kind has its place
-// everywhere by the effects that it states.
+// Effect is a bit set of what faults do to a world. Code that depends on what a fault does (promises, hunts,
+// the shrinker, explorations, backends, pages) tests for effects, never for kinds, so a new kind only has to
+// state its effects.
 type Effect uint32
 
 // The effects.
 const (
-	TakesDown       Effect = 1 << iota // a node's server goes down; at the end of the fault one comes back
-	CutsPower                          // with its machine, so that unsynced data is lost
+	TakesDown       Effect = 1 << iota // a node's server goes down; the end of the fault starts one again
+	CutsPower                          // the node's machine loses power, and so its unsynced data
 	PromotesReplica                    // a node's replica becomes its master
 	ReturnsOld                         // a node comes back as it was some time before
 	KeepsRunID                         // a node that forgets comes back with the same run id
 	SplitsMaster                       // a node has two masters
-	StopsNode                          // a node's server is up and answers nobody
+	StopsNode                          // a node's server is up but does not answer
 	ReturnsErrors                      // nodes answer with errors
 	Evicts                             // a node drops keys before they expire
 
 	CutsLinks    // messages between clients and nodes are held back
 	CutsPeers    // messages between nodes of a store are held back
-	Delays       // messages take longer, each by itself
-	Narrows      // messages wait for one another, without a bound
+	Delays       // messages take longer, independently of each other
+	Narrows      // messages queue for a limited bandwidth, without a bound
 	Loses        // transmissions of messages are lost
 	Resets       // connections are reset
-	StrikesOnce  // the fault strikes each link once, and does nothing before or after
+	StrikesOnce  // the fault acts on each link only once
 	Duplicates   // requests arrive twice
 	DelaysAccess // accesses to the guarded resource take longer
 	Draws        // each message draws a random number
 
-	StopsClient  // a client's program stops, and goes on at the end
-	StopsMachine // with its machine, some or all of whose clocks stop
+	StopsClient  // a client's program stops, and resumes at the end
+	StopsMachine // a client's machine stops, and some or all of its clocks
 	EndsClient   // a client ends for good
 	CancelsCall  // a call of a client is cancelled
 	Clones       // clients draw the same random numbers
@@ -53,32 +53,31 @@ func (e Effect) Any(of Effect) bool { return e&of != 0 }
 // Effects is what one fault does, with its values.
 type Effects struct {
 	Does   Effect
-	Client int         // whose program the fault stops or ends, or whose call it cancels; 0: nobody's
+	Client int         // the client whose program the fault stops or ends, or whose call it cancels; 0: none
 	Away   env.NodeSet // nodes that some client may not reach, or that answer with errors, while the fault lasts
-	Outage Outage      // if it takes a server down
-	Clock  ClockError  // if it affects clocks
+	Outage Outage      // of a fault that takes a server down
+	Clock  ClockError  // of a fault that affects clocks
 }
 
 // Outage is the effect of a fault that takes a node's server down.
 type Outage struct {
 	Node         int           // 0: the fault takes no server down
 	Loses        bool          // something that the node had acknowledged is lost
-	RestartDelay time.Duration // the machine restarts the server after this time of its own wall clock; 0: at the end of the fault
-	Stays        bool          // no server starts again, whatever the end
+	RestartDelay time.Duration // the machine restarts the server after this time by its wall clock; 0: at the end of the fault
+	Stays        bool          // no server starts again, even if the fault ends
 }
 
 // ClockError is the effect of a fault on the clocks of one machine.
 type ClockError struct {
 	Machine Machine       // zero: the fault affects no clock
-	Step    time.Duration // by which the wall clock steps; below 0: back
-	Every   time.Duration // above 0: the wall clock steps forth and back again and again, after this time each
-	PPM     int64         // by which all clocks run fast, in parts per million; below 0: slow
-	Stops   ClockSet      // the clocks that stand still until the end
-	Misses  bool          // the wall clock also misses the time that the fault lasts
-	Healing Healing       // what becomes of the error of the wall clock at the end
+	Step    time.Duration // the wall clock steps by this; below 0: back
+	Every   time.Duration // above 0: the period in which the wall clock steps forth and back
+	PPM     int64         // all clocks run fast by this, in parts per million; below 0: slow
+	Stops   ClockSet      // these clocks stand still until the end
+	Misses  bool          // the wall clock steps at the end instead, and back by the length of the fault
+	Healing Healing       // how the wall clock's error is corrected at the end
 
-	// Suspends says that the machine's program stops with its clocks. It stops before them, and goes on
-	// after them.
+	// Suspends: the machine's program stops too. It stops before the clocks, and resumes after them.
 	Suspends bool
 }
 
@@ -98,15 +97,15 @@ func (c ClockSet) Has(clock env.Clock) bool {
 	return c == AllClocks || c == WallClock && clock == env.Wall || c == MonotonicClock && clock == env.Monotonic
 }
 
-// ClockFault is an action that affects nothing but clocks, and perhaps the program of their machine. Package
-// world injects every such kind by its ClockError, future kinds included.
+// ClockFault is an action that only affects the clocks of a machine, and perhaps its program. Package world
+// injects every such kind by its ClockError, future kinds included.
 type ClockFault interface {
 	Action
 	Clock() ClockError
 }
 
-// always are the effects that all faults of a kind have.
-var always = func() map[Kind]Effect {
+// kindEffects maps each kind to the effects that all its faults have: those of its empty action.
+var kindEffects = func() map[Kind]Effect {
 	of := make(map[Kind]Effect, len(kinds))
 	for _, k := range kinds {
 		of[k.zero.Kind()] = k.zero.Effects(Setting{}).Does
@@ -114,10 +113,10 @@ var always = func() map[Kind]Effect {
 	return of
 }()
 
-// Does reports whether all faults of a kind have one of these effects. Those of an unknown kind have none.
-func (k Kind) Does(any Effect) bool { return always[k].Any(any) }
+// Does reports whether all faults of the kind have one of these effects. An unknown kind has no effects.
+func (k Kind) Does(any Effect) bool { return kindEffects[k].Any(any) }
 
-// KindsThat lists the kinds all of whose faults have one of these effects, in the order of [Kinds].
+// KindsThat lists the kinds that do one of these effects (see [Kind.Does]), in the order of [Kinds].
 func KindsThat(do Effect) []Kind {
 	names, _ := Kinds()
 	return slices.DeleteFunc(names, func(k Kind) bool { return !k.Does(do) })
@@ -128,26 +127,25 @@ func (p Plan) Does(any Effect) bool {
 	return slices.ContainsFunc(p, func(f Fault) bool { return f.Action.Effects(Setting{}).Does.Any(any) })
 }
 
-// NodesThat lists the nodes to which faults of the plan do one of these effects, each once, in the order of the
-// plan.
-func (p Plan) NodesThat(get Effect) (nodes []int) {
+// NodesThat lists the nodes that the plan's faults with one of these effects name, each once, in the order of
+// the plan.
+func (p Plan) NodesThat(suffer Effect) (nodes []int) {
 	for _, f := range p {
-		if _, named := Named(f.Action); f.Action.Effects(Setting{}).Does.Any(get) {
+		if _, named := Named(f.Action); f.Action.Effects(Setting{}).Does.Any(suffer) {
 			nodes = append(nodes, slices.DeleteFunc(named, func(n int) bool { return slices.Contains(nodes, n) })...)
 		}
 	}
 	return nodes
 }
 
-// BringsBack reports whether the fault takes a node down that comes back: its end, or the node's
-// machine, starts a server again.
+// BringsBack reports whether the fault takes a node's server down, and its end or the node's machine starts
+// one again.
 func (f *Fault) BringsBack() bool {
 	o := f.Action.Effects(Setting{}).Outage
 	return o.Node != 0 && !o.Stays && !f.ForGood()
 }
 
-// Simpler returns an action of a simpler kind, or with simpler values, that does nearly what this one does, or
-// nil.
+// Simpler returns a similar action of a simpler kind or with simpler values; nil: there is none.
 func Simpler(a Action, s Setting) Action {
 	if k, ok := a.(interface{ simpler(s Setting) Action }); ok {
 		return k.simpler(s)
@@ -165,6 +163,6 @@ func Opposite(a Action) (Action, bool) {
 
 // Pruner is implemented by actions whose lists may become empty when clients or nodes are removed.
 type Pruner interface {
-	// Prune removes what names nobody any more, and reports whether the fault still does something.
+	// Prune removes lists and groups that have become empty, and reports whether the fault still does something.
 	Prune() bool
 }

@@ -14,7 +14,7 @@ func TestEffectsOfFaultsAreThoseOfTheirKinds(t *testing.T) {
 			g := &paramGenerator{setting: s, scale: time.Second, random: rand.NewPCG(seed, 0)}
 			a := kind.random(g)
 			e := a.Effects(s)
-			if missing := always[kind.Kind()] &^ e.Does; missing != 0 {
+			if missing := kindEffects[kind.Kind()] &^ e.Does; missing != 0 {
 				t.Fatalf("%v lacks the effects %b of its kind", a, missing)
 			}
 			for what, is := range map[string][2]bool{

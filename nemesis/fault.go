@@ -13,36 +13,36 @@ type Fault struct {
 	End    *Trigger `yaml:"end,omitempty"` // when it is over. Nothing means never, or at once if it does not last
 }
 
-// Action is what a fault does, without its when: a pointer to one of the
+// Action is what a fault does, without its start and end: a pointer to one of the
 // types of this package that [Kinds] lists.
 type Action interface {
 	// Kind names the action's kind.
 	Kind() Kind
 	// String describes the action, as in "node 2 crashes".
 	String() string
-	// Effects returns what the fault does in a setting. What it does always, whatever its fields
-	// are, it also does with empty fields and in an empty setting.
+	// Effects returns what the fault does in a setting. An empty action in an empty setting
+	// returns the effects that every fault of the kind has: see [Kind.Does].
 	Effects(s Setting) Effects
-	// about says what the kind does, for lists and pages.
+	// about describes the kind in a line, for lists and pages.
 	about() string
 	// claims names what the action affects, as in "the server of node 3". Two
 	// faults with the same claim must not overlap.
 	claims(s Setting) []string
-	// ending says whether the fault can end, and how.
+	// ending returns whether the fault can end, and how.
 	ending() ending
-	// random returns an action of the same kind with drawn fields, for a setting
-	// that meets its requirement (see [unmetRequirement]).
+	// random draws an action of the same kind, for a setting in which the kind is
+	// possible (see [unmetRequirement]).
 	random(g *paramGenerator) Action
 }
 
-// settingValidator is implemented by actions that are valid in some settings only, beyond the numbers
-// that they name. validate returns a [FieldError].
+// settingValidator is implemented by actions whose fields need a check against the setting, besides the
+// numbers of nodes and clients, which are checked for all. validate returns a [FieldError].
 type settingValidator interface{ validate(s Setting) error }
 
 // settingDependent is implemented by actions that are impossible in some settings,
 // whatever their fields.
 type settingDependent interface {
-	// requires returns an error that says what the setting lacks, if anything.
+	// requires returns an error that names what the setting lacks; nil: nothing.
 	requires(s Setting) error
 }
 
@@ -54,28 +54,28 @@ func unmetRequirement(a Action, s Setting) error {
 	return nil
 }
 
-// ending says how a kind of fault can end.
+// ending is how a fault can end. The zero value: its plan may name an end; without one it never ends.
 type ending struct {
 	required  bool          // the fault must name its end
-	heals     bool          // it must because only a fault that ends can heal
+	heals     bool          // the reason that it is required: the fault heals at its end
 	forbidden string        // why the fault cannot have an end
-	automatic string        // why the plan cannot name the end: the world ends the fault itself
-	after     time.Duration // it ends by itself after this time; 0: at once, if it cannot have an end
+	automatic string        // why the plan cannot name the end: the fault ends by itself
+	after     time.Duration // the fault ends by itself after this time; 0: at once, if an end is forbidden
 }
 
 // Kind is a kind of fault.
 type Kind string
 
-// one is the kind with its article, as in "an evict".
-func (k Kind) one() string {
+// withArticle returns the kind with its article, as in "an evict".
+func (k Kind) withArticle() string {
 	if strings.ContainsRune("aeio", rune(k[0])) {
 		return "an " + string(k)
 	}
 	return "a " + string(k)
 }
 
-// kinds lists every kind of fault. Replay strings depend on the order: a new kind
-// goes to the end.
+// kinds lists every kind of fault by an empty action. Replay strings depend on the
+// order: a new kind goes to the end.
 var kinds = []struct{ zero Action }{
 	{&Crash{}},
 	{&PowerLoss{}},
@@ -119,7 +119,7 @@ func Actions() []Action {
 	return all
 }
 
-// Kinds returns every kind of fault with a line on what it does.
+// Kinds returns every kind of fault, and a line that describes each.
 func Kinds() (names []Kind, what map[Kind]string) {
 	what = make(map[Kind]string, len(kinds))
 	for _, k := range kinds {

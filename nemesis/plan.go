@@ -71,9 +71,9 @@ func (f *Fault) validate(s Setting) error {
 	if f.End == nil {
 		switch {
 		case ending.heals:
-			return field("end", fmt.Errorf("missing: %s heals when it ends", action.Kind().one()))
+			return field("end", fmt.Errorf("missing: %s heals when it ends", action.Kind().withArticle()))
 		case ending.required:
-			return field("end", fmt.Errorf("missing: %s has to end", action.Kind().one()))
+			return field("end", fmt.Errorf("missing: %s has to end", action.Kind().withArticle()))
 		}
 		return nil
 	}
@@ -250,10 +250,10 @@ func (a Ability) missing(action Action) Feature {
 // whyImpossible returns an error if a kind of fault cannot be injected in a setting.
 func (a Ability) whyImpossible(action Action, s Setting) error {
 	if !a.can(action) {
-		return fmt.Errorf("the %s backend cannot carry out %s", a.Name, action.Kind().one())
+		return fmt.Errorf("the %s backend cannot carry out %s", a.Name, action.Kind().withArticle())
 	}
 	if err := unmetRequirement(action, s); err != nil {
-		return fmt.Errorf("%s is impossible here: %w", action.Kind().one(), err)
+		return fmt.Errorf("%s is impossible here: %w", action.Kind().withArticle(), err)
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	what := e.Kind.one()
+	what := e.Kind.withArticle()
 	if e.Feature != "" {
 		what += fmt.Sprintf(" with %q", e.Feature)
 	}

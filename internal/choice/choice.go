@@ -1,7 +1,7 @@
-// Package choice describes the free choices of a run of a world, and lets a [Driver] make them: how long a
-// message takes, which number is drawn, which of several simultaneous events comes first, how many changes a
-// node keeps at a crash. A seed draws them, a tape plays them, an exploration enumerates them, and a branch
-// hands them from one seed to another. The package knows neither worlds nor drivers.
+// Package choice describes the free choices of a run of a world: how long a message takes, which number is
+// drawn, which of several simultaneous events comes first, how many changes a node keeps at a crash. A [Driver]
+// makes the choices: from a seed, from a tape, by enumeration (an exploration), or from one seed up to some event
+// and from another after it (a branch). The package depends on no world or driver.
 package choice
 
 import (
@@ -13,48 +13,49 @@ import (
 
 // Driver makes the choices of one run.
 type Driver interface {
-	// Choose returns the way on at a point with n ways: from 0 to n-1. If n is 0, there are 2⁶⁴ ways: the
-	// way is 64 random bits, and [nemesis.Range] and [nemesis.Table] map more bits to a longer time.
+	// Choose returns the way to take at a point with n ways, from 0 to n-1. If n is 0, there are 2⁶⁴ ways:
+	// the way is a random number of 64 bits, and a larger one never means a shorter time (see
+	// [nemesis.Range] and [nemesis.Table]).
 	Choose(w World, at Point, n uint64) uint64
 }
 
 // World is what a driver can ask of the world that it drives.
 type World interface {
-	// Events returns the number of events so far, with the one that is being handled.
+	// Events returns the number of events so far, including the one that is being handled.
 	Events() int
 
-	// Ground returns what the ground clock shows.
+	// Ground returns the time by the ground clock.
 	Ground() history.Time
 
 	// State returns the state between two events: from equal states the same choices lead to the same
-	// histories. ok is false if the world cannot tell.
+	// histories. ok is false if the world has no state to compare.
 	State() (s State, ok bool)
 
-	// Event says in words which event is a way of a point of order.
+	// Event describes the event that comes first if the way is taken at the current point of kind [Order].
 	Event(way uint64) string
 }
 
-// State identifies the state of a world, up to the order of events at one instant. It is a hash of 128 bits,
-// so among a billion states two are mixed up with a probability below 10⁻²⁰.
+// State is a hash of the state of a world, regardless of the order of events at one instant. It has 128 bits,
+// so two of a billion states collide with a probability below 10⁻²⁰.
 type State [2]uint64
 
-// Grain says how fine the choices of a run are. With the zero value every random number is a point with 2⁶⁴
-// ways, and all else follows from these numbers.
+// Grain is the resolution of a run's choices. With the zero value every random number is a point with 2⁶⁴ ways,
+// and there are no other points (but those of kind [Next]). If Latencies is not 0, each point has few ways, and
+// the orders of simultaneous events and the changes that nodes keep are points too.
 type Grain struct {
-	// Latencies is the number of latencies from which that of a message is chosen, evenly spaced over its
-	// range: 1 is the shortest. Unless it is 0, each point has few ways. The orders of simultaneous events
-	// are then points, and so are the changes that nodes keep.
+	// Latencies is the number of latencies that a message can have, evenly spaced over its range; with 1
+	// every message has the shortest.
 	Latencies int `json:"latencies"`
 
-	// Draws is the number of values, evenly spaced over a range, that can be drawn from it beside the one
-	// that follows from the seed. If that were not the usual one, clients would draw equal retry delays
-	// again and again.
+	// Draws is the number of values, evenly spaced over its range, that a random number can have besides
+	// the one from the seed. The one from the seed is way 0, because clients that usually drew equal retry
+	// delays would collide again and again.
 	Draws int `json:"draws"`
 
-	// EveryOrder lets the events of one instant come in every order. It is needed if something that a
-	// machine does can have an effect on another at the same instant: if a message can take no time, a
-	// fault begins or ends at a step of a client, or faults draw random numbers. Otherwise the order of
-	// the events of one machine is enough, because all orders of the others lead to the same world.
+	// EveryOrder lets all events of one instant come in every order. It is needed if a machine can affect
+	// another at the same instant: if a message can take no time, a fault begins or ends at a step of a
+	// client, or faults draw random numbers. Otherwise only events of the same machine are reordered,
+	// because the order of events of different machines makes no difference.
 	EveryOrder bool `json:"every_order,omitempty"`
 }
 
@@ -63,34 +64,34 @@ type Kind uint8
 
 // The kinds.
 const (
-	Next    Kind = iota + 1 // whether the run goes on, way 0, or ends: at its begin and before each event, while the code of all clients waits
+	Next    Kind = iota + 1 // whether the run goes on (way 0) or ends; at its begin and before each event, when no client's code runs
 	Latency                 // how long a message takes
 	Number                  // a random number other than a latency
 	Order                   // which of several simultaneous events of one machine comes first
-	Kept                    // how many changes a node keeps that have perhaps not come to its disk or replica
+	Kept                    // how many of the changes that may not have reached its disk or replica a node keeps
 )
 
 // Point is a point at which a run can go on in several ways.
 type Point struct {
 	Kind  Kind
-	Index int    // from 0, of the points of the run but for those of kind Next
-	Own   uint64 // the way that follows from the seed. Of few ways it is 0; a latency is then the shortest
+	Index int    // counts the points with few ways from 0, but for those of kind Next
+	Own   uint64 // the way that the seed takes; at a point with few ways 0, which is the shortest latency
 
-	// For is what is random, and Stream and Number (from 1) say which random number it is. Clones of a
-	// client draw the same numbers of one stream.
+	// For says what is random. Stream and Number (from 1) identify the random number. Clones of a client
+	// draw the same numbers of one stream.
 	For    Purpose
 	Stream uint64
 	Number int
 
-	// A latency is that of a message between Client and Node; if these are 0, of one of the guarded
-	// resource. Another number is drawn by Client or by Source, such as "commits of the store". Changes
-	// are kept by Node.
+	// Latency: the message is between Client and Node, or to or from the guarded resource if these are 0.
+	// Number: Client draws it, or, if that is 0, Source, such as "commits of the store". Kept: Node keeps
+	// the changes.
 	Client, Node int
 	Way          nemesis.Direction
 	Source       string
 }
 
-// Drawn returns the way that a seed draws at a point with n ways.
+// Drawn returns the way that a seed takes at a point with n ways.
 func Drawn(seed uint64, at Point, n uint64) uint64 {
 	if n == 0 {
 		return nemesis.Mix(seed, at.Stream, uint64(at.Number-1))
@@ -98,7 +99,7 @@ func Drawn(seed uint64, at Point, n uint64) uint64 {
 	return nemesis.Mix(seed, uint64(at.Index)) % n
 }
 
-// Message is a message of a run: number Nth, from 1, of one direction of the link between a client and
+// Message identifies a message of a run: the Nth, from 1, in one direction of the link between a client and
 // a node.
 type Message struct {
 	Client int               `json:"client"`
@@ -107,13 +108,13 @@ type Message struct {
 	Nth    int               `json:"nth"`
 }
 
-// Message returns the message whose latency is chosen. ok is false at other points and for messages of the
-// guarded resource.
+// Message returns the message whose latency is chosen. ok is false at other points, and for messages to or
+// from the guarded resource.
 func (p Point) Message() (m Message, ok bool) {
 	return Message{p.Client, p.Node, p.Way, p.Number}, p.Kind == Latency && p.Node > 0
 }
 
-// String prints as in "request 3 of client 1 to node 2".
+// String returns text such as "request 3 of client 1 to node 2".
 func (m Message) String() string {
 	if m.Way == nemesis.Replies {
 		return fmt.Sprintf("reply %d of node %d to client %d", m.Nth, m.Node, m.Client)
@@ -121,7 +122,7 @@ func (m Message) String() string {
 	return fmt.Sprintf("request %d of client %d to node %d", m.Nth, m.Client, m.Node)
 }
 
-// Text says what a way other than the first means, of a point with n ways that a world is at, as in
+// Text describes a way other than the first at the current point, which has n ways, of a world, as in
 // "request 3 of client 1 to node 2 takes the longest time".
 func (p Point) Text(w World, way, n uint64) string {
 	switch p.Kind {
@@ -131,13 +132,13 @@ func (p Point) Text(w World, way, n uint64) string {
 			what = m.String()
 		}
 		return what + " takes " + rank(way+1, n, "shortest", "longest", "time")
-	case Number: // way 0 is a random one
+	case Number: // way 0 is the one from the seed
 		value := rank(way, n-1, "smallest", "largest", "value")
 		if p.Client == 0 {
 			return fmt.Sprintf("number %d of the %s is %s", p.Number, p.Source, value)
 		}
 		return fmt.Sprintf("client %d draws %s, as its number %d", p.Client, value, p.Number)
-	case Kept: // likewise
+	case Kept: // way 0 is the one from the seed
 		switch lost := n - 1 - way; lost {
 		case 0:
 			return fmt.Sprintf("node %d loses no change", p.Node)

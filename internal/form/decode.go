@@ -16,12 +16,12 @@ import (
 
 // decoder decodes a document into a value by the value's type.
 type decoder struct {
-	left     int // values that may still be looked at
+	left     int // how many more values may be decoded
 	mistakes Mistakes
 }
 
-// maxValues is the largest number of values in a document. Aliases could multiply them beyond all
-// bounds. A scenario may have a million samples.
+// maxValues is the largest number of values in a document. It stops documents that multiply values by
+// aliases. A scenario may have a million samples.
 const maxValues = 2_000_000
 
 // place is the position of a value in a document. It is formatted only for errors, because there
@@ -46,8 +46,8 @@ func (p *place) String() string {
 	return in + "." + p.name
 }
 
-// Apply decodes a node of YAML into what value points to, and returns all mistakes. Of a mapping the
-// given fields are replaced, a list as a whole. what is the name of the document in messages.
+// Apply decodes a node of YAML into what value points to, and returns all mistakes. A mapping replaces only
+// the fields that it has; a list replaces the whole list. what is the name of the document in messages.
 func Apply(n *yaml.Node, what string, value any) error {
 	d := &decoder{left: maxValues}
 	d.value(n, reflect.ValueOf(value).Elem(), nil)
@@ -68,8 +68,7 @@ func (d *decoder) wrong(n *yaml.Node, at *place, format string, args ...any) {
 	d.mistakes = append(d.mistakes, fmt.Errorf("line %d: %s", n.Line, text))
 }
 
-// Raw is a value that is kept as it was written, once it has been checked as a value of the type of
-// what As points to.
+// Raw is a value that keeps its YAML. Keep receives the node, which is then decoded into what As points to.
 type Raw interface {
 	Keep(n *yaml.Node)
 	As() any
@@ -114,7 +113,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, at *place) {
 	}
 }
 
-// fields decodes a mapping into a struct. Of a [Union] it sets the only variant; none, if there are more.
+// fields decodes a mapping into a struct. It sets the variant of a [Union] only if the mapping has one variant.
 func (d *decoder) fields(n *yaml.Node, v reflect.Value, at *place) {
 	known, variants := Fields(v.Type()), 0
 	d.pairs(n, at, map[string]int{}, func(key, value *yaml.Node) {
@@ -151,8 +150,8 @@ func (d *decoder) entries(n *yaml.Node, v reflect.Value, at *place) {
 	})
 }
 
-// pairs calls do with the pairs of a mapping, and then with those of its merge keys that it lacks. A
-// repeated key is a mistake. lines has the keys that have been met, with their lines.
+// pairs calls do with the pairs of a mapping, and then with those pairs of its merge keys whose keys it
+// lacks. A repeated key is a mistake. lines maps the keys so far to their lines.
 func (d *decoder) pairs(n *yaml.Node, at *place, lines map[string]int, do func(key, value *yaml.Node)) {
 	var merged []*yaml.Node
 	own := map[string]bool{}

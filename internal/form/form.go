@@ -1,17 +1,17 @@
-// Package form derives what there is to know of a type that people write in files from one table, its
-// struct. A row is a field: the tag yaml has its name in a file, the tag want its limit (see [Limit]),
-// its Go type says in which unit it is, and its comment what it means:
+// Package form decodes, checks, walks and copies the types that people write in files. A Go struct is the
+// table that describes such a type, and each field is a row: the tag yaml has the field's name in a file,
+// the tag want its limit (see [Limit]), the Go type its unit, and the comment its meaning:
 //
 //	// TTL is the time to live of a key. Whole milliseconds.
 //	TTL time.Duration `yaml:"ttl" want:"1ms.."`
 //
-// From the table follow decoding, with all mistakes at once, each with its line, its path and the
-// nearest name ([Decode]); the check of values ([Check]); walks and copies ([Walk], [Clone]). Package
-// internal/schema makes the JSON schema and the reference page of it. The package knows no type of
+// [Decode] reports all mistakes at once, each with its line, its path and, if a name is unknown, the
+// nearest known one; [Check] checks values; [Walk] and [Clone] visit and copy them. Package internal/schema
+// makes the JSON schema and the reference page from the same tables. This package depends on no type of
 // the project.
 //
-// What a library does of this is too little: go.yaml.in/yaml names Go types and no nearest name, and
-// takes 2.7 for a whole number; goccy/go-yaml stops at the first mistake.
+// No library does this: go.yaml.in/yaml reports Go types and no nearest name, and accepts 2.7 as a whole
+// number; goccy/go-yaml stops at the first mistake.
 package form
 
 import (
@@ -26,33 +26,33 @@ import (
 
 // Field is a row of a table.
 type Field struct {
-	Name     string       // in a file; "": what is in it stands beside the other fields; "-": it is in no file
-	Optional bool         // a file may leave it out
+	Name     string       // in a file; "": its own fields are inlined; "-": files do not have it
+	Optional bool         // its tag has omitempty; a field without it may still be left out: see [Limit.Required]
 	Limit    *Limit       // nil: none
-	Of       reflect.Type // of the values; never a pointer
+	Of       reflect.Type // the type of its value; never a pointer
 	Owner    reflect.Type // the struct that has the field
-	Go       string       // its name there
-	Index    []int        // where it stands, as reflect numbers the fields of structs
+	Go       string       // its name in that struct
+	Index    []int        // as in [reflect.StructField]; from the outermost struct if it is inlined
 
 	variant bool // Of is a variant of a [Union]
-	needed  bool // it is a text or a word, and not optional
+	needed  bool // it is text, in a string or an [encoding.TextUnmarshaler], and must not be empty
 }
 
-// Union is a struct with a field of an interface type for which a file has one of several fields, one
-// for each variant. Variants returns their names, each with a pointer to a struct.
+// Union is a struct with a field of an interface type. In a file one of several fields stands for it, one
+// for each variant. Variants returns the name of each variant and a pointer to its zero struct.
 type Union interface{ Variants() iter.Seq2[string, any] }
 
-// table is what is known of a struct.
+// table describes a struct.
 type table struct {
-	rows     []*Field // its own, some of them with fields inline
-	fields   []*Field // as a file has them
-	variants map[reflect.Type]string
-	rule     bool // it is a [Rule]
+	rows     []*Field                // the exported fields of the struct itself
+	fields   []*Field                // the fields in a file: those of inlined structs and the variants in place of their rows
+	variants map[reflect.Type]string // the names of the variants of a [Union]
+	rule     bool                    // the struct implements [Rule]
 }
 
-var tables sync.Map // reflect.Type → *table: reading tags takes time
+var tables sync.Map // reflect.Type → *table, because reading tags takes time
 
-func of(t reflect.Type) *table {
+func tableOf(t reflect.Type) *table {
 	if known, ok := tables.Load(t); ok {
 		return known.(*table)
 	}
@@ -71,7 +71,7 @@ func of(t reflect.Type) *table {
 		made.rows = append(made.rows, row)
 		switch {
 		case name == "" && f.Type.Kind() == reflect.Struct:
-			for _, inner := range of(f.Type).fields {
+			for _, inner := range tableOf(f.Type).fields {
 				outer := *inner
 				outer.Index = append([]int{i}, inner.Index...)
 				made.fields = append(made.fields, &outer)
@@ -96,17 +96,16 @@ func (t *table) addVariants(u Union, row Field) {
 	}
 }
 
-// Rows returns the exported fields of a struct; the caller must not change them.
-func Rows(t reflect.Type) []*Field { return of(t).rows }
+// Rows returns the exported fields of a struct. The caller must not change them.
+func Rows(t reflect.Type) []*Field { return tableOf(t).rows }
 
-// Fields returns the fields that a struct has in a file, those of inline structs and of variants among
-// them; the caller must not change them.
-func Fields(t reflect.Type) []*Field { return of(t).fields }
+// Fields returns the fields that a struct has in a file, including those of inlined structs and the variants
+// of a [Union]. The caller must not change them.
+func Fields(t reflect.Type) []*Field { return tableOf(t).fields }
 
-// Walk visits a value and all that is in it, by its type, so that nobody has to know where something
-// stands in it: visit gets each value with the name of its field, and says whether it has dealt with
-// what is in there. Fields that are in no file are left out. The walk ends with the first error, which becomes a [FieldError] with the path from
-// the value.
+// Walk calls visit for a value and, depth first, for every value in it, with the name of its field. If visit
+// returns done, Walk skips what is inside. It also skips fields that files do not have. It stops at the first
+// error, and returns it as a [FieldError] with the path from the outermost value.
 func Walk(value any, visit func(name string, v reflect.Value) (done bool, err error)) error {
 	return walk("", reflect.ValueOf(value), visit)
 }
@@ -127,7 +126,7 @@ func walk(name string, v reflect.Value, visit func(string, reflect.Value) (bool,
 			}
 		}
 	case reflect.Struct:
-		t := of(v.Type())
+		t := tableOf(v.Type())
 		for _, row := range t.rows {
 			if row.Name == "-" {
 				continue
@@ -148,14 +147,14 @@ func walk(name string, v reflect.Value, visit func(string, reflect.Value) (bool,
 	return nil
 }
 
-// Clone returns a copy of a value that shares nothing with it but lists of numbers, durations and words,
-// and what is not exported.
+// Clone returns a deep copy of a value. The copy still shares lists of numbers, durations or strings, values of
+// maps, and unexported fields.
 func Clone[T any](value T) T {
 	unshare(reflect.ValueOf(&value).Elem())
 	return value
 }
 
-// unshare replaces what a variable shares with others.
+// unshare replaces what a variable shares with other variables by copies.
 func unshare(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -190,7 +189,7 @@ func unshare(v reflect.Value) {
 			}
 		}
 	case reflect.Struct:
-		for _, row := range of(v.Type()).rows {
+		for _, row := range tableOf(v.Type()).rows {
 			unshare(v.FieldByIndex(row.Index))
 		}
 	}
@@ -203,7 +202,7 @@ func copyOf(p reflect.Value) reflect.Value {
 	return c
 }
 
-// FieldError is a value that cannot be. Path leads to it, as in "plan[2].crash.node".
+// FieldError is the error of an invalid value. Path leads to the value, as in "plan[2].crash.node".
 type FieldError struct {
 	Path string
 	Err  error
@@ -212,8 +211,8 @@ type FieldError struct {
 func (e *FieldError) Error() string { return e.Path + ": " + e.Err.Error() }
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// In puts one more step in front of the path to a wrong value, as in "generate" before "faults.crash". A
-// nil error stays nil.
+// In adds a name in front of the path of an error, as in "generate" before "faults.crash". A nil error stays
+// nil.
 func In(name string, err error) error {
 	if err == nil {
 		return nil

@@ -9,26 +9,25 @@ import (
 	"time"
 )
 
-// Limit is what the value of a field has to be, from its tag want:
+// Limit is the restriction on the value of a field, from its tag want:
 //
 //	want:"1..64"       a number from 1 to 64
-//	want:"0s.."        a duration that is not negative; of a list, each of it
+//	want:"0s.."        a duration that is not negative; for a list, each item
 //	want:">0..10"      a number above 0, at most 10
 //	want:"2.. items"   a list of at least two
-//	want:"a|b"         one of two words; nothing, if the field may be left out
+//	want:"a|b"         one of two words, or empty
 //	want:"/^[a-z]+$/"  text of this form, which is not checked here
 type Limit struct {
 	Min, Max string // as in the tag; empty: there is none
 	Above    bool   // Min itself is not allowed
-	Items    bool   // it is the length of a list that is limited
+	Items    bool   // limits the length of a list
 	OneOf    []string
 	Pattern  string
 
 	min, max float64
 }
 
-// limitOf returns the limit in the tag of a field, nil if it has none. A tag that cannot be read is a
-// panic.
+// limitOf returns the limit in the tag of a field; nil: it has none. It panics if the tag is malformed.
 func limitOf(f reflect.StructField) *Limit {
 	tag, ok := f.Tag.Lookup("want")
 	if !ok {
@@ -61,13 +60,12 @@ func number(text string) float64 {
 	return v
 }
 
-// Required reports whether a field with this limit cannot be left out: nothing, which is what it would
-// then be, is not allowed.
+// Required reports whether a field with this limit must be present, because its zero value is not allowed.
 func (l *Limit) Required() bool {
 	return l != nil && (l.Pattern != "" || l.Min != "" && !l.holds(0))
 }
 
-// holds reports whether a number is in the range. NaN is in none.
+// holds reports whether a number is in the range. NaN is in no range.
 func (l *Limit) holds(v float64) bool {
 	switch {
 	case l.Min != "" && !(v > l.min || v == l.min && !l.Above):
@@ -78,7 +76,7 @@ func (l *Limit) holds(v float64) bool {
 	return true
 }
 
-// check names what is wrong with the value of a field.
+// check returns an error if the value of a field breaks the limit.
 func (l *Limit) check(v reflect.Value) error {
 	switch {
 	case l.Items:
@@ -172,7 +170,7 @@ func (l *Limit) String() string {
 // without overflow.
 const MaxDuration = 30 * 365 * 24 * time.Hour
 
-// Rule is a struct with a rule for values that are valid alone: whether they are valid together.
+// Rule is a struct that checks whether its values, each of which is valid, are valid together.
 type Rule interface{ Consistent() error }
 
 var errMissing = errors.New("missing")
@@ -195,7 +193,7 @@ func Check(value any) error {
 		if v.Kind() != reflect.Struct {
 			return false, nil
 		}
-		return false, of(v.Type()).check(v)
+		return false, tableOf(v.Type()).check(v)
 	})
 }
 

@@ -10,53 +10,52 @@ import (
 	"github.com/lockstorm/lockstorm/internal/choice"
 )
 
-// Branch is an event of a run from which on it goes another way than its seed says: every random
-// number that is drawn from there on follows from the branch's own seed.
+// Branch is a point of a run from which on the random numbers come from another seed.
 type Branch struct {
-	Event int    `json:"event"` // the number of events before it
+	Event int    `json:"event"` // the number of events before the branch
 	Seed  uint64 `json:"seed"`
 }
 
-// Course is how a run departs from what its seed says. The zero value: it does not.
+// Course is how a run departs from its seed. With the zero value it does not.
 type Course struct {
-	// Choices are made in place of the seed's; nil: none.
+	// Choices replace those of the seed; nil: they do not.
 	Choices *Choices `json:"choices,omitempty"`
 
-	// Branches are in the order of their events. With choices, a branch draws these from there on.
+	// Branches are in the order of their events. If there are choices, a branch draws them from its event on.
 	Branches []Branch `json:"branches,omitempty"`
 }
 
 // Straight reports whether the run follows its seed.
 func (c Course) Straight() bool { return c.Choices == nil && len(c.Branches) == 0 }
 
-// Choices are made at the points of a run at which it can go on in several ways, as an exploration
-// makes them: every message has one of a few latencies, and simultaneous events have an order. Way 0
-// is taken, but for the turns.
+// Choices are the ways that a run takes at points with few ways, as in an exploration: each message has one
+// of a few latencies, and simultaneous events have an order. The run takes way 0 except at the turns.
 type Choices struct {
 	choice.Grain
 	Turns []Turn `json:"turns,omitempty"` // in the order of their points
 }
 
-// Turn is a point, from 0, at which another way than the first is taken.
+// Turn is a point ([choice.Point.Index]) at which a run takes another way than way 0.
 type Turn struct {
 	Point int `json:"point"`
 	Way   int `json:"way"`
 }
 
-// WithCourse returns the experiment with runs that take a course. Its backend must be [Backend.Drivable].
+// WithCourse returns the experiment with runs that follow a course. Its backend must be [Backend.Drivable].
 func (e Experiment) WithCourse(c Course) Experiment {
 	e.course = c
 	return e
 }
 
-// WithDriver returns the experiment with a driver that makes the choices of its next run, as fine as those of
-// its course.
+// WithDriver returns the experiment with a driver that makes the choices of its next run, with the grain of its
+// course.
 func (e Experiment) WithDriver(d choice.Driver) Experiment {
 	e.driver = d
 	return e
 }
 
-// drive lets the driver of a run, or of its course, make the choices in a world. It returns the latter.
+// drive lets the experiment's driver, or else the follower of its course, make the choices in a world. It
+// returns the follower.
 func (e Experiment) drive(w World) (*follower, error) {
 	if e.driver == nil && e.course.Straight() {
 		return new(follower), nil
@@ -78,20 +77,20 @@ func (e Experiment) drive(w World) (*follower, error) {
 	return f, nil
 }
 
-// follower is the driver of a run that takes a course.
+// follower is the driver of a run that follows a course.
 type follower struct {
 	turns    []Turn   // not reached yet
 	branches []Branch // not reached yet
-	branched bool
-	now      Branch // the last that was reached
+	branched bool     // a branch was reached
+	branch   Branch   // the last one reached
 
-	drawn map[uint64]int // the numbers of each stream that were drawn
-	first map[uint64]int // those before the branch
+	drawn        map[uint64]int // how many numbers of each stream were drawn
+	beforeBranch map[uint64]int // drawn when the branch was reached
 
 	deviations []string // the turns that were taken
 }
 
-// Driver returns the driver of a run that takes the course.
+// Driver returns the driver of a run that follows the course.
 func (c Course) Driver() choice.Driver { return c.follower() }
 
 func (c Course) follower() *follower {
@@ -102,12 +101,12 @@ func (c Course) follower() *follower {
 	return f
 }
 
-// Choose implements [choice.Driver]. Where points have few ways, a branch begins between two events. A clone
-// may draw a number that its original drew before the branch, so a number is new only if nobody has drawn it
-// before.
+// Choose implements [choice.Driver]. If points have few ways, a branch begins between two events. A branch
+// replaces only numbers that were not drawn before it: a clone may draw after the branch what its original drew
+// earlier.
 func (f *follower) Choose(w choice.World, at choice.Point, n uint64) uint64 {
 	for (n == 0 || at.Kind == choice.Next) && len(f.branches) > 0 && w.Events() >= f.branches[0].Event {
-		f.now, f.branches, f.branched, f.first = f.branches[0], f.branches[1:], true, maps.Clone(f.drawn)
+		f.branch, f.branches, f.branched, f.beforeBranch = f.branches[0], f.branches[1:], true, maps.Clone(f.drawn)
 	}
 	branched := f.branched
 	switch {
@@ -115,19 +114,20 @@ func (f *follower) Choose(w choice.World, at choice.Point, n uint64) uint64 {
 		return 0
 	case n == 0:
 		f.drawn[at.Stream] = max(f.drawn[at.Stream], at.Number)
-		branched = branched && at.Number > f.first[at.Stream]
+		branched = branched && at.Number > f.beforeBranch[at.Stream]
 	case !branched && len(f.turns) > 0 && f.turns[0].Point == at.Index:
 		way := min(uint64(f.turns[0].Way), n-1)
 		f.turns, f.deviations = f.turns[1:], append(f.deviations, at.Text(w, way, n))
 		return way
 	}
 	if branched {
-		return choice.Drawn(f.now.Seed, at, n)
+		return choice.Drawn(f.branch.Seed, at, n)
 	}
 	return at.Own
 }
 
-// choicesText writes choices as in "l2d2-17-1+40-1"; an o after the numbers stands for every order.
+// choicesText returns choices as in "l2d2-17-1+40-1": latencies, draws, and the point and way of each turn. An o
+// after the draws stands for every order.
 func choicesText(c *Choices) string {
 	order := ""
 	if c.EveryOrder {
@@ -175,7 +175,7 @@ func parseChoices(text string) (*Choices, error) {
 	return c, nil
 }
 
-// branchText writes branches as in "b120-7+300-1".
+// branchText returns branches as in "b120-7+300-1": the event and seed of each.
 func branchText(branches []Branch) string {
 	all := make([]string, len(branches))
 	for i, b := range branches {

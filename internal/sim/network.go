@@ -39,17 +39,17 @@ func (c *client) sendAlone(r *round, node int, q *storeRequest) {
 	w.transmit(w.network.messages.put(message{round: r, storeRequest: q, sent: w.now, client: int32(c.id), node: int32(node)}))
 }
 
-// transmit sends a message in its direction.
+// transmit sends message i, after the messages that wait for bandwidth in its direction.
 func (w *World) transmit(i int32) {
 	if l := w.network.direction(w.network.messages.at(i)); l.bandwidth != nil {
 		w.queueUp(i, l)
 	} else {
-		w.leave(i, l)
+		w.sendNow(i, l)
 	}
 }
 
-// leave sends a message that need not wait for bandwidth.
-func (w *World) leave(i int32, l *linkDirection) {
+// sendNow sends a message that does not wait for bandwidth: it schedules its arrival, unless it is lost.
+func (w *World) sendNow(i int32, l *linkDirection) {
 	if l.loss != nil && w.loses(i, l) {
 		return
 	}
@@ -64,11 +64,11 @@ func (w *World) leave(i int32, l *linkDirection) {
 	w.queue.push(w.now+takes, arrival, i)
 }
 
-// arrives handles a message at the end of its link. On a shared connection it waits for those before it.
+// arrives handles a message at the end of its link. On a shared connection it waits for earlier messages.
 func (w *World) arrives(i int32) {
 	m := w.network.messages.at(i)
-	if m.copy { // it comes from a proxy beside the node
-		w.atNode(i)
+	if m.copy { // from a proxy beside the node, so no link holds it back
+		w.handleAtNode(i)
 		return
 	}
 	if l := w.network.direction(m); len(l.rules) > 0 && w.holds(l, i) {
@@ -86,8 +86,8 @@ func (w *World) arrives(i int32) {
 	}
 }
 
-// atNode handles request i at the node.
-func (w *World) atNode(i int32) {
+// handleAtNode handles request i at its node, unless its connection is reset.
+func (w *World) handleAtNode(i int32) {
 	m := w.network.messages.at(i)
 	switch {
 	case m.copy:
@@ -99,11 +99,11 @@ func (w *World) atNode(i int32) {
 	case w.network.linkOf(m).requests.resets != resetNone:
 		w.resetBy(&w.network.linkOf(m).requests, i)
 	default:
-		w.serve(w.reached(m), i)
+		w.serve(w.masterFor(m), i)
 	}
 }
 
-// reply sends the answer of a node.
+// reply sends a node's answer, in message i, to the client. The answer to a copy is dropped.
 func (w *World) reply(i int32) {
 	m := w.network.messages.at(i)
 	w.trace.words(uint64(w.now), uint64(m.client)<<32|uint64(m.node), uint64(m.answer))
@@ -147,9 +147,9 @@ func (n *network) arrived(node int, r *round, answer env.Answer, why cause) {
 	}
 }
 
-// holds reports whether a rule holds back message i, which is about to arrive, and
-// stores it if so. If the rule never ends, the message is dropped, so that memory
-// does not grow with the length of the run.
+// holds reports whether a rule holds back message i, which is about to arrive. If so, it
+// keeps the message until the rule is lifted. If the rule never ends, it drops the message,
+// so that memory does not grow with the length of the run.
 func (w *World) holds(l *linkDirection, i int32) bool {
 	held, forGood := l.rules.Holds(w.network.messages.at(i).seen())
 	switch {
@@ -163,12 +163,12 @@ func (w *World) holds(l *linkDirection, i int32) bool {
 	return held
 }
 
-// lift removes the rule of a fault. The messages that it held back are sent on,
-// unless another rule holds them.
+// lift removes the rule of a fault from a direction. It transmits the messages that were held
+// back, unless another rule holds them.
 func (w *World) lift(l *linkDirection, fault int) {
 	l.rules = l.rules.Without(fault)
 	held := l.held
-	l.held = held[:0] // reused: it grows no faster than the loop reads it
+	l.held = held[:0] // reuses the array: holds appends no faster than the loop reads
 	for _, i := range held {
 		if !w.holds(l, i) {
 			w.transmit(i)
@@ -176,8 +176,8 @@ func (w *World) lift(l *linkDirection, fault int) {
 	}
 }
 
-// reached returns the master that a message has arrived at.
-func (w *World) reached(m *message) *node {
+// masterFor returns the master that a message reaches. During a split brain a node has two.
+func (w *World) masterFor(m *message) *node {
 	n := &w.nodes[m.node-1]
 	if n.peer != nil && m.storeRequest == nil && !n.split.Old(int(m.client)) {
 		return n.peer

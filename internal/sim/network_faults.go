@@ -14,7 +14,7 @@ func (w *World) deliverToNode(i int32) {
 		second := w.network.messages.put(message{round: m.round, sent: m.sent, client: m.client, node: m.node, withScript: m.withScript, copy: true})
 		w.queue.push(w.now+how.random.draw(how.after), requestArrives, second)
 	}
-	w.atNode(i)
+	w.handleAtNode(i)
 }
 
 // queueUp appends a message to those that wait to leave in a direction.
@@ -36,7 +36,7 @@ func (w *World) scheduleLeave(l *linkDirection, b *bandwidth) {
 		}
 		first := b.waiting[0]
 		b.waiting = b.waiting[1:]
-		w.leave(first, l)
+		w.sendNow(first, l)
 		if len(b.waiting) > 0 {
 			w.scheduleLeave(l, b)
 		}
@@ -48,7 +48,7 @@ func (w *World) liftLimit(l *linkDirection) {
 	line := l.bandwidth.waiting
 	l.bandwidth = nil
 	for _, i := range line {
-		w.leave(i, l)
+		w.sendNow(i, l)
 	}
 }
 

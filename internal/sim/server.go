@@ -99,7 +99,7 @@ func (w *World) proceed(n *node) {
 	for len(n.waiting) > 0 && !n.syncing {
 		i := n.waiting[0]
 		n.waiting = n.waiting[1:]
-		w.atNode(i)
+		w.handleAtNode(i)
 	}
 }
 

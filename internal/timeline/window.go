@@ -9,42 +9,42 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// WindowKind says how the time is counted in which a hold excludes others. Every window begins when acquire
-// returns.
+// WindowKind is a way to count the time in which a hold excludes others, its window. Every window begins when
+// acquire returns. If the history shows that a try was granted, because its client extends the lock or writes
+// under it, the window begins at that call: see [impliedGrant].
 type WindowKind int
 
 const (
-	// leaseWindow ends with the release, a loss, or the end of validity.
+	// LeaseWindow ends with the release, a loss, or the end of validity.
 	LeaseWindow WindowKind = iota
-	// sectionWindow is the time in which the holder works: until its release, or until it learns that the
+	// SectionWindow is the time in which the holder works: until its release, or until it learns that the
 	// lock is lost, or is about to be.
 	SectionWindow
-	WindowKinds
+	WindowKinds // the number of kinds
 )
 
-// windowEnds are the kinds of events that end a window, by its kind.
+// windowEnds are the kinds of events that end a window of each kind.
 var windowEnds = [WindowKinds]Kinds{
 	LeaseWindow:   KindSet(history.Release, history.Lost, history.Lapse),
 	SectionWindow: KindSet(history.Release, history.Lost, history.Expiring, history.Kill, history.End),
 }
 
-// HoldWindow is the time in which a hold excludes others, as far as it is known: half-open.
+// HoldWindow is what is known so far of a hold's window. It is half-open.
 type HoldWindow struct {
 	Begun     bool
 	Over      bool
 	tentative bool // begun by a call of a holder whose acquire has not returned; the call may fail
-	anew      bool // begun by an extension, after the hold had lapsed
+	reopened  bool // begun by an extension, after the hold had lapsed
 
-	// fresh, closing: it began, or ended, in this instant.
-	fresh   bool
-	closing bool
-	By      history.Kind // what ended it
+	beganNow bool         // the window began in this instant
+	endedNow bool         // the window ended in this instant
+	By       history.Kind // what ended the window
 
-	barred history.Time // when its holder ended it after its validity; no later extension continues it
+	endedAfterLapse history.Time // when the holder ended the hold after its window; no later extension reopens it
 
 	implied []*impliedGrant // calls with which it may have begun, in their order
 
-	call history.Time // of acquire, or of the extension that began it anew
+	call history.Time // of acquire, or of the extension that reopened it
 	From history.Time
 	End  history.Time
 }
@@ -56,35 +56,35 @@ func (w *HoldWindow) Empty() bool { return w.Begun && w.Over && w.End <= w.From 
 type PastWindow struct {
 	Ever bool
 	From history.Time
-	End  history.Time // of an empty window: from
+	End  history.Time // if the window was empty: From
 }
 
-// WindowChange is what happens to the window of a hold.
+// WindowChange is what happens to the window of a hold in an instant.
 type WindowChange uint8
 
-// The changes, in the order in which they take place in an instant.
+// The changes of one instant are passed on in this order.
 const (
-	unchanged    WindowChange = iota
-	WindowEnded               // Span is the window
-	WindowBegan               // others that are live go on
-	WindowEmpty               // it ended before it began
-	ExtendedLate              // a late extension was granted, and its hold ended in the same instant
+	unchanged WindowChange = iota
+	WindowEnded
+	WindowBegan
+	WindowEmpty  // it ended before it began
+	ExtendedLate // a late extension was granted, and its hold ended in the same instant
 )
 
-// WindowEvent is the begin or the end of a window.
+// WindowEvent is a change of a hold's window.
 type WindowEvent struct {
 	Change WindowChange
 	Hold   *Hold
 	At     history.Time
-	Since  history.Time // of an empty window: from then on the lock had to be free at some instant
+	Since  history.Time // for an empty window: the lock had to be free at some instant from Since to At
 	By     history.Kind // what ended the window
-	Began  history.Time // when the window began that has ended
-	None   bool         // no window has ended: the call that would have begun it failed
+	Began  history.Time // when the ended window began
+	None   bool         // of WindowEnded: there was no window, because the call that would have begun it failed
 
 	implied *impliedGrant // the call with which the window may have begun; nil: it is certain
 }
 
-// open reports whether it is unknown yet if the event takes place.
+// open reports whether it is still unknown if the change took place.
 func (e *WindowEvent) open() bool { return e.implied != nil && e.implied.open() }
 
 // compare orders the events of one instant, so that the order in which they were recorded
@@ -100,15 +100,15 @@ func (e WindowEvent) compare(other WindowEvent) int {
 	)
 }
 
-// WindowObserver receives the begins and ends of windows of one kind. Those of a resource come in the order of
-// time, and those of one instant in the order of [WindowChange]. An event can come late: when it is certain
-// that those before it took place.
+// WindowObserver receives the changes of windows of one kind. The changes of a resource come in the order of
+// time, and those of one instant in the order of [WindowChange]. A change is delayed until it is certain, and so
+// are the changes behind it.
 type WindowObserver interface {
 	Window(e *WindowEvent)
 	Missed(w MissedWindow)
 }
 
-// LiveWindow is a live window.
+// LiveWindow is a window that has begun and not ended.
 type LiveWindow struct {
 	Hold *Hold
 	From history.Time
@@ -119,29 +119,29 @@ type windows struct {
 	kind     WindowKind
 	ends     Kinds
 	timeline *Timeline
-	events   []WindowEvent // of this instant; without a change until they are gathered
+	events   []WindowEvent // of this instant; gather sets their changes
 
-	observer WindowObserver // nil: nobody wants to be told
-	each     func(Window)   // nil: the same
+	observer WindowObserver // nil: there is none
+	each     func(Window)   // receives each ended window: see [Timeline.Windows]; nil: there is none
 }
 
-// MissedWindow is a window that was taken for one which never began, because too much had to wait until it was
-// certain. It did begin.
+// MissedWindow is a window that was skipped, because more than [MaxWaiting] events waited for it to be certain,
+// and that turned out later to have begun.
 type MissedWindow struct {
 	Resource, Token string
 	Client          int
-	Call            history.Kind // that shows it
+	Call            history.Kind // the call that shows it
 	From, Known     history.Time
 }
 
-// follow makes somebody ask for these windows.
+// follow routes the events that these windows need to them.
 func (ws *windows) follow() {
 	wants := KindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, Reentered) | ws.ends
 	if ws.timeline.Header.Keepers < 0 {
 		wants |= KindSet(history.Kill)
 	}
 	if ws.ends.Has(history.Kill) {
-		wants |= KindSet(history.Acquire) // it may come in the instant in which its client dies
+		wants |= KindSet(history.Acquire) // acquire may be recorded in the instant in which its client dies
 	}
 	for k := range ws.timeline.routes {
 		if wants.Has(history.Kind(k)) {
@@ -150,8 +150,8 @@ func (ws *windows) follow() {
 	}
 }
 
-// beginAnew reports whether an extension can begin a window anew: see [windows.renew].
-func (ws *windows) beginAnew() bool { return ws.ends.Has(history.Lapse) }
+// canReopen reports whether an extension can reopen a window: see [windows.renew].
+func (ws *windows) canReopen() bool { return ws.ends.Has(history.Lapse) }
 
 func (ws *windows) observe(f *Fact) {
 	h := f.Hold
@@ -164,10 +164,10 @@ func (ws *windows) observe(f *Fact) {
 		ws.granted(h)
 	case history.Refused:
 		if len(h.Windows[ws.kind].implied) > 0 {
-			ws.forget(h)
+			ws.dropImplied(h)
 		}
 	case history.Extend, history.Write:
-		ws.act(h, f)
+		ws.imply(h, f)
 	case history.ExtendFailed:
 		ws.fail(h, history.Extend, 0)
 	case history.Extended:
@@ -178,7 +178,7 @@ func (ws *windows) observe(f *Fact) {
 	case history.Apply:
 		ws.succeed(h, history.Write, f.Value)
 	case history.WriteDone:
-		ws.written(h, f)
+		ws.writeReturned(h, f)
 	case history.Release, history.Lost, history.Expiring:
 		ws.end(h, f.Time, f.Kind)
 	}
@@ -186,11 +186,11 @@ func (ws *windows) observe(f *Fact) {
 		ws.endBegun(h)
 	}
 	if h.Client.Dead && (ws.ends.Has(history.Kill) || ws.timeline.DiesWithClient(h)) {
-		ws.end(h, ws.timeline.Now, history.Kill) // it was called and died in one instant
+		ws.end(h, ws.timeline.Now, history.Kill) // the client called acquire and died in one instant
 	}
 }
 
-// endAllBy ends the windows of all holds that a death, or the end of the history, ends.
+// endAllBy ends the windows that a client's death or the end of the history ends.
 func (ws *windows) endAllBy(f *Fact) {
 	switch f.Kind {
 	case history.Kill:
@@ -210,8 +210,8 @@ func (ws *windows) endAll(c *Client, by history.Kind) {
 	}
 }
 
-// endBegun ends a window whose validity is over. Before acquire returns the end is unknown,
-// so that a window that has not begun does not end.
+// endBegun ends the window of a hold whose validity is over, unless it has not begun: before acquire returns,
+// the end of the validity is unknown.
 func (ws *windows) endBegun(h *Hold) {
 	w := &h.Windows[ws.kind]
 	switch {
@@ -227,12 +227,12 @@ func (ws *windows) end(h *Hold, at history.Time, by history.Kind) {
 	w := &h.Windows[ws.kind]
 	if w.Over {
 		if w.By == history.Lapse && by != history.Lapse {
-			w.By, w.barred = by, ws.timeline.Now // no later extension continues it
+			w.By, w.endedAfterLapse = by, ws.timeline.Now // no later extension reopens it
 		}
 		w.End = min(w.End, at)
 		return
 	}
-	w.Over, w.closing, w.End, w.By = true, true, at, by
+	w.Over, w.endedNow, w.End, w.By = true, true, at, by
 	ws.touch(WindowEvent{Hold: h})
 }
 
@@ -244,53 +244,53 @@ func (ws *windows) touch(e WindowEvent) {
 // begin begins the hold's window now.
 func (ws *windows) begin(h *Hold, call history.Time) {
 	w := &h.Windows[ws.kind]
-	w.Begun, w.fresh = true, true
+	w.Begun, w.beganNow = true, true
 	w.call, w.From = call, ws.timeline.Now
 	ws.touch(WindowEvent{Hold: h})
 }
 
-// granted begins the window of a try that returns, unless a call has begun it before.
+// granted begins the window of a try that returns, unless an implied grant has begun it before.
 func (ws *windows) granted(h *Hold) {
 	w := &h.Windows[ws.kind]
 	if len(w.implied) > 0 {
-		ws.forget(h)
+		ws.dropImplied(h)
 	}
 	if !w.Begun {
 		ws.begin(h, h.Acquire.At)
 	}
 }
 
-// renew continues the hold to its new end. If the extension is granted after the old end, a
-// new window of the same hold begins: in between nobody could rely on the hold. An extension whose own
-// validity is over when it returns counts as failed.
+// renew continues the window of a hold that is extended. If it has lapsed before, a new window of the hold
+// begins, because in between nobody could rely on the hold. An extension whose own validity is over when it
+// returns counts as failed.
 //
-// This applies to lease windows. A section window ends by a release, a loss, a warning or a death,
-// which no extension takes back. It does not end with the validity, so that a grant to
-// another client after the lapse overlaps it.
+// This applies to lease windows. A section window ends by a release, a loss, a warning or a death, which no
+// extension takes back. It does not end with the validity, so a grant to another client after the lapse overlaps
+// it.
 func (ws *windows) renew(h *Hold, f *Fact) {
 	w := &h.Windows[ws.kind]
 	switch {
-	case w.Over && w.barred == ws.timeline.Now && w.End < ws.timeline.Now: // events of one instant have no order
+	case w.Over && w.endedAfterLapse == ws.timeline.Now && w.End < ws.timeline.Now: // events of one instant have no order
 		by := w.By
-		ws.renewed(h, f)
+		ws.reopen(h, f)
 		ws.end(h, ws.timeline.Now, by)
 	case !w.Over || w.By != history.Lapse:
 	case w.End == ws.timeline.Now:
-		w.Over, w.closing = false, false
+		w.Over, w.endedNow = false, false
 	default:
-		ws.renewed(h, f)
+		ws.reopen(h, f)
 	}
 }
 
-// renewed begins a new window of a hold by an extension.
-func (ws *windows) renewed(h *Hold, f *Fact) {
+// reopen begins a new window of a hold, by an extension.
+func (ws *windows) reopen(h *Hold, f *Fact) {
 	for i := range ws.events {
 		if e := &ws.events[i]; e.Hold == h {
 			ws.gather(e)
 		}
 	}
 	w := &h.Windows[ws.kind]
-	*w = HoldWindow{anew: true, implied: w.implied}
+	*w = HoldWindow{reopened: true, implied: w.implied}
 	ws.begin(h, f.Call.At)
 }
 
@@ -304,12 +304,12 @@ func (ws *windows) settle() {
 		slices.SortFunc(events, WindowEvent.compare)
 	}
 	for i := range events {
-		ws.take(&events[i])
+		ws.forward(&events[i])
 	}
 	ws.events = events[:0]
 }
 
-// gather sets the event to what happened to its hold's window in this instant, once.
+// gather sets the event to the change of its hold's window in this instant. It does so once.
 func (ws *windows) gather(e *WindowEvent) {
 	w := &e.Hold.Windows[ws.kind]
 	switch {
@@ -317,34 +317,34 @@ func (ws *windows) gather(e *WindowEvent) {
 		return
 	case e.implied != nil:
 		e.Change = w.beginning(e.implied)
-	case w.fresh || w.closing:
+	case w.beganNow || w.endedNow:
 		e.Change = w.change(e.Hold)
-		w.fresh, w.closing = false, false
+		w.beganNow, w.endedNow = false, false
 	}
 	e.At, e.Since, e.By = ws.timeline.Now, max(w.call, w.End), w.By
 }
 
-// change returns what happened to the window of a hold in the instant. An extension whose
-// own validity was over when it returned changes nothing. An extension that was granted and
-// ended by its holder in one instant still claims that the hold had gone on until then.
+// change returns what happened to the window of a hold in this instant. An extension whose
+// own validity was over when it returned changes nothing. If an extension was granted and the
+// holder ended the hold in the same instant, the extension still claims that nobody else held
+// the lock until then.
 func (w *HoldWindow) change(h *Hold) WindowChange {
 	switch {
-	case w.fresh && w.Over && w.anew && h.Expired() && h.Expiry() <= w.From:
+	case w.beganNow && w.Over && w.reopened && h.Expired() && h.Expiry() <= w.From:
 		return unchanged
-	case w.fresh && w.Over && w.anew:
+	case w.beganNow && w.Over && w.reopened:
 		return ExtendedLate
-	case w.fresh && w.Over:
+	case w.beganNow && w.Over:
 		return WindowEmpty
-	case w.fresh:
+	case w.beganNow:
 		return WindowBegan
-	case w.closing && w.Begun:
+	case w.endedNow && w.Begun:
 		return WindowEnded
 	}
 	return unchanged
 }
 
-// beginning returns what happened in the instant of a call, if the window begins with that
-// call.
+// beginning returns what happened to the window in the instant of a call that may have begun it.
 func (w *HoldWindow) beginning(a *impliedGrant) WindowChange {
 	switch {
 	case a.void:
@@ -355,20 +355,20 @@ func (w *HoldWindow) beginning(a *impliedGrant) WindowChange {
 	return WindowBegan
 }
 
-// take passes the event on, now or when those before it are certain.
-func (ws *windows) take(e *WindowEvent) {
+// forward passes the event on, or queues it until it and the events before it are certain.
+func (ws *windows) forward(e *WindowEvent) {
 	if e.Change == unchanged {
 		return
 	}
 	q := ws.queue(e.Hold)
-	if q.take(e) {
+	if q.certainOrQueued(e) {
 		ws.pass(q, e)
-	} else if open := q.crowded(); open != nil {
-		ws.yield(open.Hold, open.implied)
+	} else if open := q.overflow(); open != nil {
+		ws.skip(open.Hold, open.implied)
 	}
 }
 
-// drain passes on the events that waited for a call that has now succeeded or failed.
+// drain passes on the waiting events up to the first that is still open.
 func (ws *windows) drain(q *windowQueue) {
 	for {
 		e := q.next()
@@ -380,32 +380,33 @@ func (ws *windows) drain(q *windowQueue) {
 	}
 }
 
-// pass passes on an event that is certain. Its observer finds the windows that were live before.
+// pass updates the live windows by an event that is certain, and passes it on. A window that begins becomes
+// live only after its observer has received the event.
 func (ws *windows) pass(q *windowQueue, e *WindowEvent) {
 	past := &e.Hold.PastWindow
 	switch e.Change {
 	case WindowEnded:
 		e.Began, e.None = q.end(e.Hold)
-		ws.observed(e)
-		if !e.None && ws.beginAnew() {
+		ws.notify(e)
+		if !e.None && ws.canReopen() {
 			*past = PastWindow{Ever: true, From: e.Began, End: e.At}
 		}
 	case WindowBegan:
-		ws.observed(e)
+		ws.notify(e)
 		q.begin(e)
 	case WindowEmpty:
-		if ws.beginAnew() {
+		if ws.canReopen() {
 			*past = PastWindow{Ever: true, From: e.At, End: e.At}
 		}
-		ws.observed(e)
+		ws.notify(e)
 	case ExtendedLate:
-		if past.End != e.At { // else it was granted and ended in this instant
-			ws.observed(e)
+		if past.End != e.At { // else the hold was granted and ended in this instant
+			ws.notify(e)
 		}
 	}
 }
 
-func (ws *windows) observed(e *WindowEvent) {
+func (ws *windows) notify(e *WindowEvent) {
 	if ws.each != nil && e.Change != WindowBegan && !e.None {
 		ws.each(ws.windowOf(e))
 	}
@@ -414,9 +415,9 @@ func (ws *windows) observed(e *WindowEvent) {
 	}
 }
 
-// finish passes on what can be said when the history ends.
+// finish drops the calls that never returned, and passes the windows that are live at the end to each.
 func (ws *windows) finish(end history.Time) {
-	ws.giveUp()
+	ws.dropUnreturned()
 	if ws.each == nil {
 		return
 	}
@@ -427,25 +428,25 @@ func (ws *windows) finish(end history.Time) {
 	}
 }
 
-// windowQueue is the live windows of a resource, and the events that have to wait.
+// windowQueue has the live windows of a resource, and the events that wait to be certain.
 type windowQueue struct {
 	Live []LiveWindow
 
-	// waiting holds back events, from first on, behind one that is open: the start of a
-	// window that is not certain yet.
+	// waiting are events, from first on. The first of them is open: it is not certain yet that its
+	// window began. The others wait for it, to be passed on in order.
 	waiting []WindowEvent
 	first   int
 }
 
-// MaxWaiting bounds the events that are held back. Beyond it the open one is skipped. If its
-// call succeeds after all, an overlap may have been missed: see [MissedWindow]. Each
-// waiting event keeps a hold in memory; a bound of 4096 costs four times as much.
+// MaxWaiting bounds the waiting events of a resource. Beyond it the first, which is open, is
+// skipped. If its call succeeds after all, an overlap may have been missed: see [MissedWindow].
+// Each waiting event keeps a hold in memory; a bound of 4096 costs four times as much.
 const MaxWaiting = 256
 
 func (ws *windows) queue(h *Hold) *windowQueue { return &h.Resource.Windows[ws.kind] }
 
-// take reports whether the event is certain. If not, it adds it to waiting.
-func (q *windowQueue) take(e *WindowEvent) bool {
+// certainOrQueued reports whether the event can be passed on. If not, it appends the event to waiting.
+func (q *windowQueue) certainOrQueued(e *WindowEvent) bool {
 	if len(q.waiting) == 0 && !e.open() {
 		return true
 	}
@@ -457,8 +458,8 @@ func (q *windowQueue) take(e *WindowEvent) bool {
 	return false
 }
 
-// next removes the first waiting event and returns it, unless it is open. It is valid until
-// the next call of take.
+// next removes the first waiting event and returns it; nil: there is none, or it is open. The
+// event is valid until the next call of certainOrQueued.
 func (q *windowQueue) next() *WindowEvent {
 	if q.first == len(q.waiting) {
 		q.waiting, q.first = q.waiting[:0], 0
@@ -476,8 +477,8 @@ func (q *windowQueue) next() *WindowEvent {
 	return e
 }
 
-// crowded returns the open event that has to be skipped, or nil.
-func (q *windowQueue) crowded() *WindowEvent {
+// overflow returns the open event that has to be skipped; nil: none has to be.
+func (q *windowQueue) overflow() *WindowEvent {
 	if len(q.waiting)-q.first <= MaxWaiting {
 		return nil
 	}
@@ -489,8 +490,8 @@ func (q *windowQueue) begin(e *WindowEvent) {
 	e.Hold.references++
 }
 
-// end ends the live window of a hold, and returns when it began. There is none if the call
-// that would have begun it failed.
+// end removes the live window of a hold, and returns when it began. none: there was no window,
+// because the call that would have begun it failed.
 func (q *windowQueue) end(h *Hold) (began history.Time, none bool) {
 	for i, s := range q.Live {
 		if s.Hold == h {
@@ -502,25 +503,25 @@ func (q *windowQueue) end(h *Hold) (began history.Time, none bool) {
 	return 0, true
 }
 
-// impliedGrant is a call that only a holder makes (extend or write) under a try that has not
-// returned. If it succeeds, the try was granted, and its acquire counts as returned at the
-// call of the first one that succeeded. Until that is known each of them has a window event
-// of its own that waits.
+// impliedGrant is a call that only a holder makes (extend or write), under a try that has not
+// returned. If the call succeeds, the try was granted: acquire counts as returned at the first
+// call that succeeds. Until it is known which one that is, each of the calls has a window event
+// that waits.
 type impliedGrant struct {
 	kind      history.Kind // Extend or Write
 	value     int64        // the value written
 	at        history.Time
-	succeeded bool // to something
-	yielded   bool // its event was skipped: see [MaxWaiting]
+	succeeded bool
+	skipped   bool // its event was skipped: see [MaxWaiting]
 	begins    bool // the window begins with it
-	void      bool // it does not
+	void      bool // the window does not begin with it
 }
 
-// open reports whether it is unknown yet if the window begins with the call.
+// open reports whether it is still unknown if the window begins with the call.
 func (a *impliedGrant) open() bool { return !a.begins && !a.void }
 
-// actOf returns the newest call of a kind and a value that is not decided, or nil.
-func (w *HoldWindow) actOf(kind history.Kind, value int64) *impliedGrant {
+// impliedBy returns the newest call of a kind and a value that may have begun the window; nil: there is none.
+func (w *HoldWindow) impliedBy(kind history.Kind, value int64) *impliedGrant {
 	for _, a := range slices.Backward(w.implied) {
 		if a.kind == kind && a.value == value {
 			return a
@@ -529,25 +530,25 @@ func (w *HoldWindow) actOf(kind history.Kind, value int64) *impliedGrant {
 	return nil
 }
 
-// awaits reports whether the window may still turn out to have begun with a call. Of a dead
-// client only writes can still be recorded.
+// awaits reports whether the history may still show that a call began the window. If the client
+// is dead, only its writes can still be recorded.
 func (w *HoldWindow) awaits(c *Client) bool {
 	for _, a := range w.implied {
-		if !a.yielded || a.kind == history.Write || !c.Dead {
+		if !a.skipped || a.kind == history.Write || !c.Dead {
 			return true
 		}
 	}
 	return false
 }
 
-// act notes a call that only a holder makes.
-func (ws *windows) act(h *Hold, f *Fact) {
+// imply records a call that only a holder makes.
+func (ws *windows) imply(h *Hold, f *Fact) {
 	w := &h.Windows[ws.kind]
 	if h.Granted || h.refused() || w.Begun && !w.tentative {
 		return
 	}
-	if f.Kind == history.Extend { // returns belong to the later extension from now on
-		ws.drop(w, w.actOf(f.Kind, f.Value))
+	if f.Kind == history.Extend { // from now on, returns belong to this extension
+		ws.drop(w, w.impliedBy(f.Kind, f.Value))
 	}
 	a := &impliedGrant{kind: f.Kind, value: f.Value, at: ws.timeline.Now}
 	w.implied = append(w.implied, a)
@@ -558,14 +559,14 @@ func (ws *windows) act(h *Hold, f *Fact) {
 	ws.decide(h)
 }
 
-// succeed notes that a call of the hold has succeeded.
+// succeed records that a call of the hold has succeeded.
 func (ws *windows) succeed(h *Hold, kind history.Kind, value int64) {
 	w := &h.Windows[ws.kind]
 	if h.Granted || h.refused() {
 		return
 	}
-	a := w.actOf(kind, value)
-	if a != nil && a.yielded {
+	a := w.impliedBy(kind, value)
+	if a != nil && a.skipped {
 		ws.confirmTooLate(h, a)
 		a = w.candidate()
 	}
@@ -577,14 +578,15 @@ func (ws *windows) succeed(h *Hold, kind history.Kind, value int64) {
 	ws.decide(h)
 }
 
-// fail notes that a call of the hold has failed.
+// fail records that a call of the hold has failed.
 func (ws *windows) fail(h *Hold, kind history.Kind, value int64) {
 	w := &h.Windows[ws.kind]
-	ws.drop(w, w.actOf(kind, value))
+	ws.drop(w, w.impliedBy(kind, value))
 	ws.decide(h)
 }
 
-func (ws *windows) written(h *Hold, f *Fact) {
+// writeReturned records the result of a write, if its outcome shows it.
+func (ws *windows) writeReturned(h *Hold, f *Fact) {
 	switch f.Outcome {
 	case history.OK:
 		ws.succeed(h, history.Write, f.Value)
@@ -601,11 +603,11 @@ func (ws *windows) drop(w *HoldWindow, a *impliedGrant) {
 	}
 }
 
-// candidate returns the first call that may begin the window, or nil. In one instant, a call
-// that has succeeded goes first.
+// candidate returns the first call that may have begun the window; nil: there is none. Of the
+// calls of one instant it prefers one that has succeeded.
 func (w *HoldWindow) candidate() (first *impliedGrant) {
 	for _, a := range w.implied {
-		if !a.yielded && (first == nil || a.at == first.at && a.succeeded) {
+		if !a.skipped && (first == nil || a.at == first.at && a.succeeded) {
 			first = a
 		}
 	}
@@ -628,22 +630,22 @@ func (ws *windows) decide(h *Hold) {
 	ws.drain(ws.queue(h))
 }
 
-// beginWith notes that the window begins with this call and no other.
+// beginWith records that the window begins with this call and no other; nil: with none.
 func (w *HoldWindow) beginWith(first *impliedGrant) {
 	for i := len(w.implied) - 1; i >= 0; i-- {
 		switch a := w.implied[i]; {
 		case a == first:
 			a.begins = true
 			w.implied = Cut(w.implied, i)
-		case !a.yielded:
+		case !a.skipped:
 			a.void = true
 			w.implied = Cut(w.implied, i)
 		}
 	}
 }
 
-// forget removes all calls of the hold, because its try has returned.
-func (ws *windows) forget(h *Hold) {
+// dropImplied removes all implied grants of the hold, because its try has returned.
+func (ws *windows) dropImplied(h *Hold) {
 	w := &h.Windows[ws.kind]
 	for _, a := range w.implied {
 		a.void = true
@@ -652,17 +654,17 @@ func (ws *windows) forget(h *Hold) {
 	ws.decide(h)
 }
 
-// yield skips the event of a call, so that those behind it can be passed on.
-func (ws *windows) yield(h *Hold, a *impliedGrant) {
-	a.yielded, a.void = true, true
+// skip assumes that the window does not begin with a call, so that the events behind it can be passed on.
+func (ws *windows) skip(h *Hold, a *impliedGrant) {
+	a.skipped, a.void = true, true
 	ws.decide(h)
 	if h.Over || h.Client.Dead {
 		ws.timeline.retiring = append(ws.timeline.retiring, h)
 	}
 }
 
-// confirmTooLate notes that a call succeeded whose event was skipped. An overlap may have
-// been missed.
+// confirmTooLate reports that a call succeeded whose event was skipped: an overlap may have been
+// missed.
 func (ws *windows) confirmTooLate(h *Hold, a *impliedGrant) {
 	w := &h.Windows[ws.kind]
 	w.implied = Remove(w.implied, a)
@@ -671,8 +673,8 @@ func (ws *windows) confirmTooLate(h *Hold, a *impliedGrant) {
 	}
 }
 
-// giveUp removes the calls that never returned.
-func (ws *windows) giveUp() {
+// dropUnreturned drops the implied grants whose calls never returned.
+func (ws *windows) dropUnreturned() {
 	for _, c := range ws.timeline.Clients {
 		for _, h := range c.Holds {
 			w := &h.Windows[ws.kind]
@@ -694,22 +696,22 @@ type Window struct {
 	// Fence is the fencing token of the grant; 0: none.
 	Fence uint64
 
-	// Call is when acquire was called, or the late extension that began the window. For an
-	// empty window it is the earliest instant at which the lock had to be free.
+	// Call is when acquire was called, or the late extension that began the window. If the window
+	// is empty, the lock had to be free at some instant from Call to From.
 	Call history.Time
 
 	From history.Time // when that call returned
-	To   history.Time // for an empty window: From
+	To   history.Time // when the window ended; if it is empty: From
 
 	// Empty: the window ended before it began.
 	Empty bool
 
-	// Late: an extension began the window after the hold's last window had ended, at Over.
+	// Late: an extension began the window after the hold's previous window had ended, at Over.
 	// Nobody else may have held the lock in between.
 	Late bool
 	Over history.Time
 
-	// By is the kind of event that ended it; 0: the history ended first.
+	// By is the kind of event that ended the window; 0: the history ended first.
 	By history.Kind
 }
 
@@ -730,7 +732,7 @@ func (w *Window) Ending() string {
 	return "the history ends"
 }
 
-// windowOf returns the window that has ended with the event.
+// windowOf returns the window that the event ends.
 func (ws *windows) windowOf(e *WindowEvent) Window {
 	h := e.Hold
 	w := Window{Grant: GrantOf(h, e.At), Fence: h.Fence, From: e.At, To: e.At, By: e.By, Late: h.PastWindow.Ever, Over: h.PastWindow.End}
@@ -747,7 +749,7 @@ func (ws *windows) windowOf(e *WindowEvent) Window {
 			w.Call = own.call
 		}
 	}
-	if !ws.beginAnew() {
+	if !ws.canReopen() {
 		w.Late, w.Over = false, 0
 	}
 	return w
@@ -763,8 +765,8 @@ type Grant struct {
 	Validity time.Duration // at the grant, by the client's clock
 }
 
-// GrantOf names the grant of a window that began at an instant. If the try never returned, the first act that
-// shows its grant counts as the grant.
+// GrantOf returns the grant of a window that began at an instant. If the try never returned, that instant counts
+// as its return: see [impliedGrant].
 func GrantOf(h *Hold, from history.Time) Grant {
 	g := Grant{
 		Client: h.Client.Number, Resource: h.Resource.Name, Token: h.Token,
@@ -776,8 +778,8 @@ func GrantOf(h *Hold, from history.Time) Grant {
 	return g
 }
 
-// Windows calls each for every window of a kind when it ends, and in Close for those that are open. Call
-// it before the first event.
+// Windows calls each for every window of a kind when it ends; Close does so for the windows that are still open.
+// Call Windows before the first event.
 func (t *Timeline) Windows(of WindowKind, each func(Window)) {
 	t.windows[of].each = each
 	t.windows[of].follow()
