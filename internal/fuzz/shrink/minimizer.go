@@ -65,11 +65,11 @@ func (t Minimizer) Minimize(ctx context.Context, p checker.Property, found fuzz.
 	if err != nil {
 		return finding, err
 	}
-	of, err := t.signature(context.WithoutCancel(ctx), p, found.Result) // needed even after ctx has ended
+	cost := &budget{each: max(eventFactor*found.Result.Events, minEventLimit)}
+	of, err := t.signature(context.WithoutCancel(ctx), p, found.Result, cost) // needed even after ctx has ended
 	if err != nil {
 		return finding, err
 	}
-	cost := &budget{each: max(eventFactor*found.Result.Events, minEventLimit)}
 	shows := func(ctx context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
 		r, err := cost.run(ctx, t.Backend, s, seed)
 		switch {
@@ -80,7 +80,7 @@ func (t Minimizer) Minimize(ctx context.Context, p checker.Property, found fuzz.
 		case of.ended && r.Report.Cut != "": // one that comes to no end is another story
 			return false, nil
 		}
-		return t.matches(ctx, of, r)
+		return t.matches(ctx, of, r, cost)
 	}
 	limited, cancel := t.withTimeLimit(ctx)
 	defer cancel()
@@ -102,7 +102,7 @@ func (t Minimizer) Minimize(ctx context.Context, p checker.Property, found fuzz.
 // shortest replaces the smallest run by one with fewer faults or events, if there is one.
 func (t Minimizer) shortest(ctx context.Context, of signature, finding *Finding) error {
 	r, err := t.Shortest(ctx, finding.Small.Executed(), finding.Property, finding.Small.Events, func(r runner.Result) (bool, error) {
-		return t.matches(ctx, of, r)
+		return t.matches(ctx, of, r, &budget{}) // the search has limits of its own
 	})
 	switch {
 	case ctx.Err() != nil: // then the larger run it is
@@ -148,7 +148,7 @@ type signature struct {
 	ended             bool // the run was not cut short
 }
 
-func (t Minimizer) signature(ctx context.Context, p checker.Property, r runner.Result) (signature, error) {
+func (t Minimizer) signature(ctx context.Context, p checker.Property, r runner.Result, cost *budget) (signature, error) {
 	done := r.Executed()
 	c := signature{broken: []checker.Property{p}, brokenAssumptions: map[checker.Property][]string{}, bounds: promises.Achievable(done), defect: t.excuse(p, done) == nil, ended: r.Report.Cut == ""}
 	if i := slices.Index(exclusions, p); i > 0 {
@@ -163,7 +163,7 @@ func (t Minimizer) signature(ctx context.Context, p checker.Property, r runner.R
 		c.brokenAssumptions[q] = promised[q].BrokenBy(done)
 	}
 	var err error
-	c.causedByFaults, err = t.causedByFaults(ctx, r, c.broken)
+	c.causedByFaults, err = t.causedByFaults(ctx, r, c.broken, cost)
 	return c, err
 }
 
@@ -174,7 +174,7 @@ const controls = 3
 // causedByFaults returns those of the violated properties that a run violates because of its faults.
 // Control runs without the plan, with the same seed and some others, do not violate these. A property
 // violated there too has another cause, such as clients that work for longer than their leases.
-func (t Minimizer) causedByFaults(ctx context.Context, r runner.Result, violated []checker.Property) ([]checker.Property, error) {
+func (t Minimizer) causedByFaults(ctx context.Context, r runner.Result, violated []checker.Property, cost *budget) ([]checker.Property, error) {
 	calm := r.Executed()
 	if len(calm.Plan) == 0 {
 		return nil, nil
@@ -192,6 +192,7 @@ func (t Minimizer) causedByFaults(ctx context.Context, r runner.Result, violated
 			seed = n
 		}
 		control, err := e.Run(ctx, seed, nil)
+		cost.spent += control.Events
 		switch {
 		case err != nil:
 			return nil, err
@@ -205,7 +206,7 @@ func (t Minimizer) causedByFaults(ctx context.Context, r runner.Result, violated
 
 // matches reports whether a run has a signature. A limit may become a defect: that is worth
 // more.
-func (t Minimizer) matches(ctx context.Context, c signature, r runner.Result) (bool, error) {
+func (t Minimizer) matches(ctx context.Context, c signature, r runner.Result, cost *budget) (bool, error) {
 	done := r.Executed()
 	promised := t.Promised(done)
 	for _, q := range c.broken {
@@ -223,7 +224,7 @@ func (t Minimizer) matches(ctx context.Context, c signature, r runner.Result) (b
 	if len(c.causedByFaults) == 0 {
 		return true, nil
 	}
-	due, err := t.causedByFaults(ctx, r, c.causedByFaults) // last, since it takes another run
+	due, err := t.causedByFaults(ctx, r, c.causedByFaults, cost) // last, since it takes another run
 	return len(due) == len(c.causedByFaults), err
 }
 
