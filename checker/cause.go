@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/timeline"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // broken returns a broken assumption with its evidence.
@@ -225,7 +226,7 @@ func (c *conflict) storing() []Cause {
 		return broken(StoreKeeps, without.say("node %d leads the store since %s without client %d's entry", e.Leader, at(e.At), c.client))
 	}
 	evidence := []Event{entryLost(e, c.client, ", and it went on holding the lock")}
-	if c.early > timeline.Noticeable && len(c.faults.OnClock(timeline.Machine{Node: e.Leader}, c.since, e.At)) > 0 {
+	if c.early > timeline.Noticeable && len(c.faults.OnClock(nemesis.Machine{Node: e.Leader}, c.since, e.At)) > 0 {
 		ahead := Event{Role: RoleFault, Nodes: oneNode(e.Leader)}
 		evidence = append(evidence, ahead.say("the clock of node %d, which led, got ahead by %s or more", e.Leader, textfmt.FourDigits(c.early)))
 	}
@@ -390,7 +391,7 @@ func (c *conflict) overran() bool { return c.behind > timeline.Noticeable && !c.
 
 // slow reports whether it did because its clock fell behind. A fault must explain that.
 func (c *conflict) slow() bool {
-	return c.overran() && len(c.faults.OnClock(timeline.Machine{Client: c.client}, c.since, c.until)) > 0
+	return c.overran() && len(c.faults.OnClock(nemesis.Machine{Client: c.client}, c.since, c.until)) > 0
 }
 
 // wrongClocks lists the clocks that were wrong, as far as faults explain it.
@@ -398,7 +399,7 @@ func (c *conflict) wrongClocks() (wrong []Event) {
 	var ahead timeline.Nodes
 	least := time.Duration(0)
 	for _, v := range c.losses {
-		if v.Short() && len(c.faults.OnClock(timeline.Machine{Node: v.Node}, c.since, v.At)) > 0 {
+		if v.Short() && len(c.faults.OnClock(nemesis.Machine{Node: v.Node}, c.since, v.At)) > 0 {
 			if ahead == 0 || v.Early < least {
 				least = v.Early
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/timeline"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Contract says that calls return in time, and what they return is true.
@@ -835,7 +836,7 @@ func (c *contract) lateBecause(h *timeline.Hold, now history.Time) []Cause {
 		reached := Event{Role: RoleAccess, From: h.Expiry(), Client: h.Client.Number}
 		return unbroken(reached.say("the clock that the lock reads had come to the end of validity at %s", at(h.Expiry())))
 	}
-	if wrong := c.timeline.Faults.OnClock(timeline.Machine{Client: h.Client.Number}, h.Acquire.At, now); len(wrong) > 0 {
+	if wrong := c.timeline.Faults.OnClock(nemesis.Machine{Client: h.Client.Number}, h.Acquire.At, now); len(wrong) > 0 {
 		return broken(ClockCounts, tellFaults(wrong)...)
 	}
 	if h.UnknownEnd != nil {

@@ -593,7 +593,7 @@ type ongoingFault struct {
 	number  int
 	began   history.Time
 	kind    nemesis.Kind
-	machine timeline.Machine
+	machine nemesis.Machine
 	shown   bool // the history shows something that it does
 	begins  bool // in this instant
 }
@@ -664,7 +664,7 @@ func (f *ongoingFault) isClock() bool { return f.kind.Does(nemesis.StepsClock | 
 
 // starts notes that a fault begins, and returns it.
 func (x *excuses) starts(f *timeline.Fact) *ongoingFault {
-	on := &ongoingFault{number: f.Fault, began: f.Time, kind: nemesis.Kind(f.Name), machine: timeline.Machine{Node: f.Node, Client: f.Client}, begins: true}
+	on := &ongoingFault{number: f.Fault, began: f.Time, kind: nemesis.Kind(f.Name), machine: nemesis.Machine{Node: f.Node, Client: f.Client}, begins: true}
 	x.faults[f.Fault] = on
 	switch {
 	case f.Name == "":

@@ -29,9 +29,9 @@ func (s *Shutdown) String() string {
 
 func (s *Shutdown) claims(Setting) []string { return []string{server(s.Node)} }
 
-// Effects implements [Action].
+// Effects implements [Action]: they are those of a crash.
 func (s *Shutdown) Effects(in Setting) Effects {
-	return Effects{Does: TakesDown, Away: just(s.Node), Outage: Outage{Node: s.Node, Loses: in.Persistence == Nothing, RestartDelay: s.RestartDelay}}
+	return s.simpler(in).Effects(in)
 }
 
 func (s *Shutdown) simpler(Setting) Action { return &Crash{Node: s.Node, RestartDelay: s.RestartDelay} }

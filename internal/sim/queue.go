@@ -86,9 +86,6 @@ func (q *queue) first() *heap {
 	return &q.timers
 }
 
-// pop removes the first event of a queue that is not empty.
-func (q *queue) pop() event { return q.first().pop() }
-
 // heap is a 4-ary heap of events. Against a binary heap it halves the depth and keeps
 // siblings in one or two cache lines.
 type heap []event

@@ -29,7 +29,7 @@ func TestEventsLeaveTheQueueInOrder(t *testing.T) {
 			})
 			popped := rapid.IntRange(0, len(waiting)).Draw(t, "popped")
 			for _, want := range waiting[:popped] {
-				if got := q.pop(); got != want {
+				if got := q.first().pop(); got != want {
 					t.Fatalf("got %+v, want %+v", got, want)
 				}
 			}

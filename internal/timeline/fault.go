@@ -28,12 +28,9 @@ type Fault struct {
 	Ended bool   // it has ended; neither is true of what takes no time
 	Left  string // the state in which it left its subject
 
-	Kind  nemesis.Kind // of the fault; "": the history does not say
-	Wrong Machine      // the machine whose clock it makes wrong, if any
+	Kind  nemesis.Kind    // of the fault; "": the history does not say
+	Wrong nemesis.Machine // the machine whose clock it makes wrong, if any
 }
-
-// Machine is a machine with clocks.
-type Machine struct{ Node, Client int }
 
 // Subject is a planned fault, or a client or node that something was done to.
 type Subject struct {
@@ -107,14 +104,14 @@ func (fs *Faults) begin(f *Fact, text string) {
 	}
 	v := Fault{About: f.Subject(), Text: text, From: f.Time, Open: true}
 	if f.Kind == history.FaultStart {
-		v.Kind, v.Wrong = nemesis.Kind(f.Name), Machine{f.Node, f.Client}
+		v.Kind, v.Wrong = nemesis.Kind(f.Name), nemesis.Machine{Node: f.Node, Client: f.Client}
 	}
 	fs.recent = append(fs.recent, v)
 }
 
 // OnClock lists the faults that may have made the clocks of a machine wrong between two
 // instants. A fault of unknown kind may have.
-func (fs *Faults) OnClock(of Machine, from, to history.Time) (list []Fault) {
+func (fs *Faults) OnClock(of nemesis.Machine, from, to history.Time) (list []Fault) {
 	for _, v := range fs.recent {
 		unnamed := v.About.kind == history.FaultStart && v.Kind == ""
 		if v.From <= to && (v.Wrong == of && v.Affects(from) || unnamed) {
