@@ -46,7 +46,7 @@ playground: ## build the playground into internal/playground/front/dist, and ./l
 
 pictures: ## renew the screenshots in docs/img
 	@sh scripts/deps.sh chromium
-	$(GO) test ./internal/report -run '^TestPictures$$' -args -update
+	$(GO) test ./internal/show/report -run '^TestPictures$$' -args -update
 
 tidy: ## tidy go.mod and go.sum of all modules, after a change of dependencies
 	$(EACH) $(MODULES) stores evidence; do (cd $$module && GOFLAGS=-mod=mod $(GO) mod tidy -e); done

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/gotool"
+	"github.com/lockstorm/lockstorm/internal/search/hunt"
 )
 
 // Task is what a hunter has to find. It is the hunter's input, as JSON.
@@ -26,9 +26,9 @@ type Task struct {
 
 // Report is what a hunter has found. It is the hunter's output, as JSON.
 type Report struct {
-	fuzz.Counts
+	hunt.Counts
 	Seconds float64     `json:"seconds"` // of the hunt
-	Finds   []fuzz.Find `json:"finds"`   // the first of each property, in the order of their runs
+	Finds   []hunt.Find `json:"finds"`   // the first of each property, in the order of their runs
 }
 
 // module is the path of the module into which mutants are planted.
@@ -124,7 +124,7 @@ func (c Checkout) overlay(m Mutant, dir string) (file string, err error) {
 
 // Caught returns the find that reveals a mutant: the first of a property that is named for it, or else the
 // first of all; nil: none.
-func (r Report) Caught(m Mutant) (f *fuzz.Find, named bool) {
+func (r Report) Caught(m Mutant) (f *hunt.Find, named bool) {
 	for i := range r.Finds {
 		if m.names(r.Finds[i].Property) {
 			return &r.Finds[i], true

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/show/ci"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 

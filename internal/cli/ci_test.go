@@ -14,7 +14,7 @@ import (
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
-	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/show/ci"
 )
 
 // savedCaseHere copies a case of the project into testdata/cases, changed, and returns its

@@ -15,7 +15,7 @@ import (
 	"github.com/google/shlex"
 
 	"github.com/lockstorm/lockstorm/internal/external"
-	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/show/ci"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results/cases"
 	"github.com/lockstorm/lockstorm/scenarios"

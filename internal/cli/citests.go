@@ -15,7 +15,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/gotool"
-	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/show/ci"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/search/explore"
 	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -82,7 +82,7 @@ connections. A fault comes before everything else of its instant.
               those of --add at any multiple of half of the TTL)
 
 Runs that show nothing new are left out: other orders of simultaneous events of different
-machines, and what follows a state that was seen before. "go doc ./internal/explore" says
+machines, and what follows a state that was seen before. "go doc ./internal/search/explore" says
 why that is sound. Runs in which faults overlap on one target are left out and counted.
 Ctrl-C stops, and so does the end of --budget; nothing is then said to hold.
 

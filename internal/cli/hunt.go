@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/search/hunt"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -139,7 +139,7 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 
 // search is a hunt as configured by the flags.
 type search struct {
-	fuzz.Hunt
+	hunt.Hunt
 	budget time.Duration // 0: as long as it takes
 	most   int           // runs; 0: as many as there are
 	first  bool
@@ -148,7 +148,7 @@ type search struct {
 // search returns the hunt that the flags configure, or the error in them.
 func (o *huntOptions) search(args []string) (q search, err error) {
 	q = search{
-		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed, SideBySide: o.parallel},
+		Hunt:   hunt.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed, SideBySide: o.parallel},
 		budget: o.budget, most: o.runs, first: o.first,
 	}
 	if q.Wanted, err = findProperties("property", o.properties); err != nil {
@@ -170,9 +170,9 @@ func (o *huntOptions) search(args []string) (q search, err error) {
 }
 
 // ground returns the search space of the hunt.
-func (o *huntOptions) ground(args []string, q search) (fuzz.SearchSpace, error) {
+func (o *huntOptions) ground(args []string, q search) (hunt.SearchSpace, error) {
 	if len(args) == 0 {
-		g, err := fuzz.SpaceOfLock(o.lock)
+		g, err := hunt.SpaceOfLock(o.lock)
 		if err != nil {
 			return nil, fmt.Errorf("--lock: %w. Test a lock of your own with package locktest: docs/test-your-lock.md", err)
 		}
@@ -186,7 +186,7 @@ func (o *huntOptions) ground(args []string, q search) (fuzz.SearchSpace, error) 
 		return nil, err
 	}
 	o.around = s
-	return fuzz.SpaceAround(s), nil
+	return hunt.SpaceAround(s), nil
 }
 
 // terms returns the promises of the lock that the hunt tests.
@@ -216,13 +216,13 @@ func (q search) hunted() []checker.Property {
 }
 
 // enough reports whether the hunt may end.
-func (q search) enough(b *fuzz.Results) bool {
+func (q search) enough(b *hunt.Results) bool {
 	return q.most > 0 && b.Runs >= q.most || q.first && len(b.First) > 0 || b.Has(q.hunted())
 }
 
 // haul is the result of one hunt.
 type haul struct {
-	fuzz.Results
+	hunt.Results
 	took    time.Duration
 	after   map[checker.Property]time.Duration // until each property was first found
 	stopped bool                               // by whoever started it
@@ -249,7 +249,7 @@ func (h haul) ended(q search) error {
 func (q search) run(ctx context.Context, watch huntLine) (haul, error) {
 	began := time.Now()
 	h := haul{after: map[checker.Property]time.Duration{}}
-	q.Each = func(s fuzz.Run) bool {
+	q.Each = func(s hunt.Run) bool {
 		for _, p := range h.Add(s) {
 			h.after[p] = time.Since(began)
 		}
@@ -277,7 +277,7 @@ func newHuntLine(problems io.Writer, what string) huntLine {
 	return huntLine{terminal.NewBar(problems, what, 0, terminal.Told)}
 }
 
-func (l huntLine) see(q search, b *fuzz.Results, took time.Duration) {
+func (l huntLine) see(q search, b *hunt.Results, took time.Duration) {
 	if !l.Due() {
 		return
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/explore"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
-	"github.com/lockstorm/lockstorm/internal/fuzz/shrink"
 	"github.com/lockstorm/lockstorm/internal/promises"
-	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/search/explore"
+	"github.com/lockstorm/lockstorm/internal/search/hunt"
+	"github.com/lockstorm/lockstorm/internal/search/shrink"
+	"github.com/lockstorm/lockstorm/internal/show/report"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results/cases"
@@ -255,7 +255,7 @@ type haulScore struct {
 	Ground string             `json:"ground"`
 	Hunted []checker.Property `json:"hunted"`
 	Seed   uint64             `json:"seed"`
-	fuzz.Counts
+	hunt.Counts
 	Seconds float64      `json:"seconds"`
 	Finds   []scoredFind `json:"finds"`
 	Stopped bool         `json:"stopped"`
@@ -263,7 +263,7 @@ type haulScore struct {
 
 // scoredFind is one find in the score.
 type scoredFind struct {
-	fuzz.Find                // its story is that of the shrunk run
+	hunt.Find                // its story is that of the shrunk run
 	Defect     bool          `json:"defect"`
 	Limit      string        `json:"limit,omitempty"` // the assumption that was left
 	Found      shrink.Extent `json:"found"`
@@ -279,7 +279,7 @@ func scoreOf(q search, h haul, finds []find) haulScore {
 	}
 	for _, f := range finds {
 		one := scoredFind{
-			Find: fuzz.Find{
+			Find: hunt.Find{
 				Property: f.Property, Run: f.Found.Number, Seconds: f.after.Seconds(),
 				Story: f.finding().Story(),
 			},

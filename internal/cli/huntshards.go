@@ -14,16 +14,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/search/hunt"
 	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// huntUnit is how many runs of a hunt have a record together: their [fuzz.Counts]. Tests change it.
+// huntUnit is how many runs of a hunt have a record together: their [hunt.Counts]. Tests change it.
 var huntUnit = 1000
 
 // unit returns some runs of the hunt: those of the unit with a number, from 0.
-func (q search) unit(number int) fuzz.Hunt {
+func (q search) unit(number int) hunt.Hunt {
 	h := q.Hunt
 	h.Before = number * huntUnit
 	h.Runs = min(huntUnit, q.most-h.Before)
@@ -83,7 +83,7 @@ func (q search) shard(ctx context.Context, log *shard.Log, problems io.Writer) e
 		if q.enough(&all.Results) {
 			break
 		}
-		var counts fuzz.Counts
+		var counts hunt.Counts
 		known, err := log.Get(n, &counts)
 		if err != nil {
 			return err
@@ -92,9 +92,9 @@ func (q search) shard(ctx context.Context, log *shard.Log, problems io.Writer) e
 			all.Join(counts)
 			continue
 		}
-		var unit fuzz.Results
+		var unit hunt.Results
 		h := q.unit(n)
-		h.Each = func(s fuzz.Run) bool {
+		h.Each = func(s hunt.Run) bool {
 			unit.Add(s)
 			all.Add(s)
 			line.see(q, &all.Results, time.Since(began))
@@ -114,7 +114,7 @@ func (q search) shard(ctx context.Context, log *shard.Log, problems io.Writer) e
 // is violated for the first time, so that it has these runs and ends with the right one.
 func (q search) joined(ctx context.Context, log *shard.Log) (h haul, err error) {
 	for n := 0; n < q.units() && !q.enough(&h.Results); n++ {
-		var counts fuzz.Counts
+		var counts hunt.Counts
 		if _, err := log.Get(n, &counts); err != nil {
 			return h, err
 		}
@@ -122,9 +122,9 @@ func (q search) joined(ctx context.Context, log *shard.Log) (h haul, err error) 
 			h.Join(counts)
 			continue
 		}
-		var unit fuzz.Results
+		var unit hunt.Results
 		again, ended := q.unit(n), false
-		again.Each = func(s fuzz.Run) bool {
+		again.Each = func(s hunt.Run) bool {
 			unit.Add(s)
 			h.Add(s)
 			ended = q.enough(&h.Results)
@@ -141,7 +141,7 @@ func (q search) joined(ctx context.Context, log *shard.Log) (h haul, err error) 
 }
 
 // learns reports whether runs with these counts violate a property that no run has violated yet.
-func (h haul) learns(counts fuzz.Counts) bool {
+func (h haul) learns(counts hunt.Counts) bool {
 	for p := range counts.Violations {
 		if h.Violations[p] == 0 {
 			return true
@@ -151,7 +151,7 @@ func (h haul) learns(counts fuzz.Counts) bool {
 }
 
 // same reports whether counts are equal as they are stored.
-func same(a, b fuzz.Counts) bool {
+func same(a, b hunt.Counts) bool {
 	x, err := json.Marshal(a)
 	y, err2 := json.Marshal(b)
 	return err == nil && err2 == nil && bytes.Equal(x, y)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/lockstorm/lockstorm/internal/inevitable"
+	"github.com/lockstorm/lockstorm/internal/search/inevitable"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/rare"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/search/rare"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -39,7 +39,7 @@ population is unbiased. Their spread gives the 95 % interval.
 
 A probability of 1e-9 takes about a million runs, where plain runs would be some ten
 thousand times as many. If a level is not reached by every population, or if these disagree,
-there is no figure, and the reason is printed. "go doc ./internal/rare" says how the
+there is no figure, and the reason is printed. "go doc ./internal/search/rare" says how the
 distance is defined.
 
 A contradiction (exit code 1) is a run that violates a property which the scenario expects

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/measure/series"
+	"github.com/lockstorm/lockstorm/internal/measure/sweep"
 	"github.com/lockstorm/lockstorm/internal/shard"
-	"github.com/lockstorm/lockstorm/internal/sweep"
-	"github.com/lockstorm/lockstorm/internal/sweep/series"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )

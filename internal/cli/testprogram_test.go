@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/external"
-	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/show/ci"
 	userlock "github.com/lockstorm/lockstorm/locktest"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/measure/tune"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/show/report"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/tune"
 )
 
 // tuneOptions are the flags of tune about its work.
@@ -44,7 +44,7 @@ The advice lists the assumption behind each figure and how certain it is, and th
 Pareto-optimal alternatives; or the reason why no setting meets the goals. Simulated
 runs, with other seeds than those that selected it, validate the recommended setting;
 the advice says if they did not, or not in full. After Ctrl-C or the budget it is what
-the model recommends. "go doc ./internal/tune" explains the calculation.
+the model recommends. "go doc ./internal/measure/tune" explains the calculation.
 
 Violations in 10⁹ grants are reckoned, because so few runs cannot measure them. With
 --estimate multilevel splitting also estimates how many of the longest holds are late

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/picture"
-	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/measure/tune"
+	"github.com/lockstorm/lockstorm/internal/show/picture"
+	"github.com/lockstorm/lockstorm/internal/show/report"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
-	"github.com/lockstorm/lockstorm/internal/tune"
 )
 
 // printTuning prints an advice for a person.

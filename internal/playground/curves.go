@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/lockstorm/lockstorm/internal/sweep"
-	"github.com/lockstorm/lockstorm/internal/sweep/series"
+	"github.com/lockstorm/lockstorm/internal/measure/series"
+	"github.com/lockstorm/lockstorm/internal/measure/sweep"
 )
 
 // Curve names a curve of a sweep: the probability of a violation as a function of one number.

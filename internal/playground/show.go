@@ -11,9 +11,9 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/jepsen"
 	"github.com/lockstorm/lockstorm/internal/packed"
-	"github.com/lockstorm/lockstorm/internal/report/document"
-	"github.com/lockstorm/lockstorm/internal/report/runpage"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/show/document"
+	"github.com/lockstorm/lockstorm/internal/show/runpage"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
 )

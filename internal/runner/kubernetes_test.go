@@ -83,7 +83,7 @@ func TestWhatKubernetesLeaseDoesNotExclude(t *testing.T) {
 }
 
 // Law: in storms fences grow, and nobody is kept out for ever, as long as no client is late: see the
-// promises in package fuzz. Entries that tries leave behind are emptied.
+// promises in package hunt. Entries that tries leave behind are emptied.
 func TestKubernetesLeaseInStorms(t *testing.T) {
 	late := []nemesis.Kind{"pause", "suspend", "snapshot"}
 	s := stormyStore(t, "kubernetes-lease", offRate, resurrected, late)

@@ -29,7 +29,7 @@ var (
 
 // stormyStore is three clients that always want a lock in a store, under faults of all kinds except
 // some. They use the clock that counts suspension. No lock promises anything of clones, whose tokens
-// are the same (a law of package fuzz). A store has no replica for each node, and knows copies.
+// are the same (a law of package hunt). A store has no replica for each node, and knows copies.
 func stormyStore(t *testing.T, kind string, without ...[]nemesis.Kind) scenarios.Scenario {
 	c := sections(4, span(0, 0), span(50*ms, 1200*ms), span(0, 50*ms))
 	s := inStore(t, kind, c, c, c)

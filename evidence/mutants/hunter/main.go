@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/evidence/mutants"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/search/hunt"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -49,7 +49,7 @@ func run(input io.Reader) (r mutants.Report, err error) {
 	if err := json.NewDecoder(input).Decode(&task); err != nil {
 		return r, fmt.Errorf("read the task: %w", err)
 	}
-	space, err := fuzz.SpaceOfLock(task.Lock)
+	space, err := hunt.SpaceOfLock(task.Lock)
 	if err != nil {
 		return r, err
 	}
@@ -59,16 +59,16 @@ func run(input io.Reader) (r mutants.Report, err error) {
 		_, _ = io.Copy(io.Discard, input)
 		stop()
 	}()
-	var seen fuzz.Results
+	var seen hunt.Results
 	began := time.Now()
-	h := fuzz.Hunt{
+	h := hunt.Hunt{
 		Backend: simulated.Backend(), Space: space, Terms: promises.Of,
 		Faults: faultWeights, MaxFaults: maxFaults, Seed: 1, Runs: task.Runs,
 	}
-	h.Each = func(s fuzz.Run) bool {
+	h.Each = func(s hunt.Run) bool {
 		found := false
 		for _, p := range seen.Add(s) {
-			r.Finds = append(r.Finds, fuzz.Find{
+			r.Finds = append(r.Finds, hunt.Find{
 				Property: p, Run: s.Number, Seconds: time.Since(began).Seconds(), Story: s.Result.Report.Finding(p).Story(),
 			})
 			found = found || slices.Contains(task.Named, p)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/docs"
 	"github.com/lockstorm/lockstorm/internal/playground"
-	"github.com/lockstorm/lockstorm/internal/report/document"
-	"github.com/lockstorm/lockstorm/internal/report/runpage"
+	"github.com/lockstorm/lockstorm/internal/show/document"
+	"github.com/lockstorm/lockstorm/internal/show/runpage"
 )
 
 func main() {
