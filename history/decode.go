@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"reflect"
 	"strconv"
@@ -41,7 +42,7 @@ type decoder struct {
 }
 
 func newDecoder(from io.Reader) *decoder {
-	d := &decoder{from: bufio.NewReaderSize(from, MaxLine+1), json: new(jsontext.Decoder), texts: texts{}}
+	d := &decoder{from: bufio.NewReaderSize(from, MaxLine+1), json: new(jsontext.Decoder)}
 	d.fields = fieldsOf(&d.event)
 	return d
 }
@@ -151,23 +152,25 @@ func (d *decoder) parseEvent(line []byte) error {
 
 // decode decodes a line into the fields.
 func (d *decoder) decode(line []byte, fields []field) error {
-	d.text.Reset()
-	d.text.Write(line)
-	d.json.Reset(&d.text, jsontext.AllowInvalidUTF8(true))
-	err := d.object(fields)
+	d.text = *bytes.NewBuffer(line)
+	d.json.Reset(&d.text, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) // object rejects them
+	if err := d.object(fields); err != nil {
+		return malformed(line, err)
+	}
+	if rest := line[d.json.InputOffset():]; len(bytes.TrimLeft(rest, " \t\r\n")) > 0 {
+		return errors.New("malformed: more than one value on the line")
+	}
+	return nil
+}
+
+// malformed returns the error of a line that [decoder.object] has rejected.
+func malformed(line []byte, err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
-	case err == nil:
-		if _, err = d.json.ReadToken(); !errors.Is(err, io.EOF) {
-			return errors.New("malformed: more than one value on the line")
-		}
-		return nil
 	case errors.Is(err, io.ErrUnexpectedEOF) && !bytes.HasSuffix(line, []byte("\n")):
 		return fmt.Errorf("malformed: %w, within this line", ErrTruncated)
 	case errors.Is(err, io.EOF):
 		return errors.New("malformed: an empty line")
-	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntax):
-		return fmt.Errorf("malformed: field %q stands twice", syntax.JSONPointer.LastToken())
 	case errors.As(err, &syntax):
 		return fmt.Errorf("malformed: %w", syntax.Err)
 	}
@@ -183,14 +186,21 @@ func (d *decoder) object(fields []field) error {
 	if open.Kind() != '{' {
 		return errors.New("not an object")
 	}
+	seen := uint64(0) // one bit a field
 	for i := 0; d.json.PeekKind() != '}'; i++ {
 		name, err := d.json.ReadValue()
 		if err != nil {
 			return err
 		}
-		if i = named(fields, unquoted(name), i); i < 0 {
-			return fmt.Errorf("unknown field %s", shortened(name))
+		if i = named(fields, name[1:len(name)-1], i); i < 0 {
+			if i = named(fields, unquoted(name), 0); i < 0 {
+				return fmt.Errorf("unknown field %s", shortened(name))
+			}
 		}
+		if seen&(1<<i) != 0 {
+			return fmt.Errorf("field %q stands twice", fields[i].name)
+		}
+		seen |= 1 << i
 		if of, ok := fields[i].at.(*Bounds); ok {
 			if err := d.object(fieldsOf(of)); err != nil {
 				return err
@@ -226,7 +236,7 @@ func (d *decoder) set(f *field, value jsontext.Value) (err error) {
 		*at, err = strconv.ParseUint(string(value), 10, 64)
 	case *string:
 		if isText {
-			*at = d.texts.of(unquoted(value))
+			*at = d.texts.of(value)
 			return nil
 		}
 		wanted, err = "text", errMistyped
@@ -275,25 +285,25 @@ func shortened(value jsontext.Value) string {
 	return string(value)
 }
 
-// texts holds recently read texts, so that a repeated text costs no memory: at most 4096 texts of
-// at most 256 bytes.
-type texts map[string]string
+// texts holds recently read texts of at most 256 bytes, so that a repeated text costs no memory.
+type texts [1 << 12]struct{ quoted, plain string }
 
-const (
-	mostTexts   = 1 << 12
-	longestText = 1 << 8
-)
+const longestText = 1 << 8
 
-func (t texts) of(plain []byte) string {
-	if text, ok := t[string(plain)]; ok {
-		return text
+var textsSeed = maphash.MakeSeed()
+
+func (t *texts) of(value jsontext.Value) string {
+	at := &t[maphash.Bytes(textsSeed, value)%uint64(len(t))]
+	if at.quoted == string(value) {
+		return at.plain
 	}
-	text := string(plain)
-	if len(text) <= longestText {
-		if len(t) == mostTexts {
-			clear(t)
-		}
-		t[text] = text
+	quoted := string(value)
+	text := quoted[1 : len(quoted)-1]
+	if !plain(text) {
+		text = string(unquoted(value))
+	}
+	if len(quoted) <= longestText {
+		at.quoted, at.plain = quoted, text
 	}
 	return text
 }
@@ -321,10 +331,13 @@ func fieldsOf(of any) []field {
 // named returns the index of a field by name, or -1. It looks from next on, where the field is in
 // the output of a [Writer].
 func named(fields []field, name []byte, next int) int {
-	for i := range fields {
-		if i = (next + i) % len(fields); fields[i].name == string(name) {
+	for i := next; i < len(fields); i++ {
+		if fields[i].name == string(name) {
 			return i
 		}
+	}
+	if next > 0 {
+		return named(fields[:next], name, 0)
 	}
 	return -1
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -56,16 +57,21 @@ func TestDecoderReadsNothingInAnotherWay(t *testing.T) {
 	}
 }
 
-// The number of retained texts is bounded, and so is their length, whatever the input.
-func TestTextsThatAreKeptAreFew(t *testing.T) {
-	kept := texts{}
-	if long := strings.Repeat("x", longestText+1); kept.of([]byte(long)) != long || len(kept) > 0 {
-		t.Error("a long text is kept")
+// Law: a text is the same whatever was read before, and a long one is not retained.
+func TestTextsAreNotConfused(t *testing.T) {
+	read, retained := new(texts), 0
+	for range 2 {
+		for i := range 3 * len(read) {
+			want := fmt.Sprint(i) + strings.Repeat("x", i%3*longestText/2)
+			if got := read.of(fmt.Appendf(nil, "%q", want)); got != want {
+				t.Fatalf("read as %q: want %q", got, want)
+			}
+		}
 	}
-	for i := range 3 * mostTexts {
-		kept.of([]byte{byte(i), byte(i >> 8), byte(i >> 16)})
+	for _, text := range read {
+		retained = max(retained, len(text.quoted))
 	}
-	if len(kept) > mostTexts {
-		t.Errorf("%d texts are kept", len(kept))
+	if retained == 0 || retained > longestText {
+		t.Errorf("the longest retained text has %d bytes: want at most %d", retained, longestText)
 	}
 }

@@ -210,6 +210,7 @@ func TestBadHistories(t *testing.T) {
 		good + `{"t":1,"kind":"end"}x` + "\n":                                          "line 2: malformed: more than one value",
 		good + `{"t":1,"kind":"end"},` + "\n":                                          "line 2: malformed: more than one value",
 		good + `{"t":1,"t":2,"kind":"end"}` + "\n":                                     `line 2: malformed: field "t" stands twice`,
+		good + `{"t":null,"\u0074":2,"kind":"end"}` + "\n":                             `line 2: malformed: field "t" stands twice`,
 		good + `{"t":1,"KIND":"end"}` + "\n":                                           `line 2: malformed: unknown field "KIND"`,
 		good + `{"t":"1","kind":"end"}` + "\n":                                         `line 2: malformed: field "t" is "1": want a whole number`,
 		good + `{"t":1.5,"kind":"end"}` + "\n":                                         `line 2: malformed: field "t" is 1.5: want a whole number`,
