@@ -13,6 +13,24 @@ type Fault struct {
 	End    *Trigger `yaml:"end,omitempty"` // when it is over. Nothing means never, or at once if it does not last
 }
 
+// Ends returns when the fault ends, by the plan or by itself; nil means never.
+func (f *Fault) Ends() *Trigger {
+	if lasts := f.Action.ending().after; lasts > 0 {
+		return After(lasts)
+	}
+	return f.End
+}
+
+// ForGood reports whether the fault never ends.
+func (f *Fault) ForGood() bool { return f.Ends() == nil && f.Action.ending().automatic == "" }
+
+// Momentary reports whether the fault is over as soon as it has begun.
+func (f *Fault) Momentary() bool { return f.Action.ending().forbidden != "" && f.Ends() == nil }
+
+// Claims names the targets that the fault holds while it lasts, as in "the server of node 3".
+// No two faults hold the same target at once.
+func (f *Fault) Claims(s Setting) []string { return f.Action.claims(s) }
+
 // Action is what a fault does, without its start and end: a pointer to one of the
 // types of this package that [Kinds] lists.
 type Action interface {

@@ -86,7 +86,7 @@ func (f *Fault) validate(s Setting) error {
 	if err := f.End.validate(s, true); err != nil {
 		return field("end", err)
 	}
-	if f.Start.timed() && f.End.timed() && f.End.At < f.Start.At {
+	if f.Start.Timed() && f.End.Timed() && f.End.At < f.Start.At {
 		return field("end", fmt.Errorf("%v is before the start at %v", f.End.At, f.Start.At))
 	}
 	return nil
@@ -102,7 +102,7 @@ func (p Plan) overlap(s Setting) error {
 	last := sort.Search(len(p), func(i int) bool { return !claims[:i+1].apart(p[:i+1]) })
 	for j := range last {
 		target := claims.shared(j, last)
-		if target == "" || !p[j].Start.timed() {
+		if target == "" || !p[j].Start.Timed() {
 			continue
 		}
 		first, second := &p[j], &p[last]
@@ -136,7 +136,7 @@ type planClaims [][]string
 func (p Plan) claims(s Setting) planClaims {
 	all := make(planClaims, len(p))
 	for i := range p {
-		all[i] = p[i].Action.claims(s)
+		all[i] = p[i].Claims(s)
 	}
 	return all
 }
@@ -159,7 +159,7 @@ func (c planClaims) holders() map[string][]int {
 // neighbour begins is over when all later ones begin. At one instant faults begin in the order of planning.
 func (c planClaims) apart(p Plan) bool {
 	for _, faults := range c.holders() {
-		faults = slices.DeleteFunc(faults, func(i int) bool { return !p[i].Start.timed() })
+		faults = slices.DeleteFunc(faults, func(i int) bool { return !p[i].Start.Timed() })
 		if !p.inTurn(faults, func(a, b *Fault) bool { return a.endsBefore(b, true) }) {
 			return false
 		}
@@ -199,7 +199,7 @@ func (f *Fault) endsBefore(g *Fault, hope bool) bool {
 		return false
 	case end.After != nil:
 		return f.Start.At+*end.After <= g.Start.At
-	case end.timed():
+	case end.Timed():
 		return end.At <= g.Start.At
 	}
 	return hope && f.Start.At <= g.Start.At

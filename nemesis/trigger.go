@@ -55,7 +55,8 @@ func When(client int, step env.Step, plus time.Duration) Trigger {
 	return Trigger{Client: client, Step: StepName(step.String()), Plus: plus}
 }
 
-func (m Trigger) timed() bool { return m.Client == 0 && m.After == nil }
+// Timed reports whether it is an instant of the run.
+func (m Trigger) Timed() bool { return m.Client == 0 && m.After == nil }
 
 func (m Trigger) validate(s Setting, isEnd bool) error {
 	switch {

@@ -42,7 +42,7 @@ func (f Fault) String() string {
 
 // describe says when a fault starts, or at which step it ends.
 func (m Trigger) describe() string {
-	if m.timed() {
+	if m.Timed() {
 		if m.At == 0 {
 			return "from the start"
 		}
@@ -91,7 +91,7 @@ func (f Fault) describeEnd() string {
 		return ", and that is over at once"
 	case e.After != nil:
 		return fmt.Sprintf(", for %v", *e.After)
-	case e.timed():
+	case e.Timed():
 		return fmt.Sprintf(", until %v", e.At)
 	default:
 		return ", until " + strings.TrimPrefix(e.describe(), "when ")
