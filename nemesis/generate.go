@@ -160,9 +160,6 @@ func (g *paramGenerator) end(e ending) *Trigger {
 	return After(round(g.length()))
 }
 
-// round makes a time that is easy to read.
-func round(d time.Duration) time.Duration { return d.Truncate(time.Microsecond) }
-
 // hasRoom reports whether a fault cannot come to hold a target at the same
 // time as one of the plan.
 func (p Plan) hasRoom(f *Fault, s Setting) bool {
