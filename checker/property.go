@@ -14,19 +14,21 @@ type asked struct {
 	property   Property
 	code       string // as in "V1"
 	title      string // as in "lease exclusion"
+	promise    string // what a lock that has it promises, as a clause
+	bound      string // of [history.Bounds], which decides it; "": none alone does
 	newChecker func(l *timeline.Timeline, s *shared) propertyChecker
 }
 
 // properties lists all of them in the order in which they are shown.
 var properties = []asked{
-	{Lease, "V1", "lease exclusion", newLease},
-	{Section, "V2", "section exclusion", newSection},
-	{Effect, "V3", "effect exclusion", newEffect},
-	{Fence, "V4", "fence order", newFences},
-	{DeadlockFreedom, "L1", "deadlock freedom", newProgress},
-	{FaultTolerance, "L2", "fault tolerance", newTolerance},
-	{Cleanup, "L3", "clean-up", newCleanup},
-	{Contract, "C", "contract", newContract},
+	{Lease, "V1", "lease exclusion", "nobody else holds the lock between a grant and its Until, its release or the notice of its loss", "", newLease},
+	{Section, "V2", "section exclusion", "nobody else holds the lock between a grant and its release or the notice of its loss", "", newSection},
+	{Effect, "V3", "effect exclusion", "no update of the guarded resource is lost", "", newEffect},
+	{Fence, "V4", "fence order", "the fences of grants grow", "", newFences},
+	{DeadlockFreedom, "L1", "deadlock freedom", "somebody gets the lock again when the faults are over", "grant", newProgress},
+	{FaultTolerance, "L2", "fault tolerance", "the lock works while a majority of its nodes does", "tries", newTolerance},
+	{Cleanup, "L3", "clean-up", "no key stays behind after a hold was released or a try has failed", "cleanup", newCleanup},
+	{Contract, "C", "contract", "calls return, grants have time left, a release reports the truth, and only it ends a hold", "", newContract},
 }
 
 // Properties returns all properties in their order.
@@ -69,6 +71,19 @@ func (p Property) Title() string {
 func (p Property) Code() string {
 	a, _ := p.find()
 	return a.code
+}
+
+// Promise says what a lock that has the property promises, as a clause.
+func (p Property) Promise() string {
+	a, _ := p.find()
+	return a.promise
+}
+
+// Bound names the field of [history.Bounds] that decides the property, as in "grant"; "" if none
+// alone does.
+func (p Property) Bound() string {
+	a, _ := p.find()
+	return a.bound
 }
 
 // MarshalText prints the property by name.

@@ -146,6 +146,17 @@ func (b Bounds) Validate() error {
 	return nil
 }
 
+// Combined returns bounds, each of which is what of returns for that here and that in other. name is
+// the bound's name in a file. A duration is a number of nanoseconds.
+func (b Bounds) Combined(other Bounds, of func(name string, here, there int64) int64) (all Bounds) {
+	here, there, made := reflect.ValueOf(b), reflect.ValueOf(other), reflect.ValueOf(&all).Elem()
+	for i := range made.NumField() {
+		name, _, _ := strings.Cut(made.Type().Field(i).Tag.Get("json"), ",")
+		made.Field(i).SetInt(of(name, here.Field(i).Int(), there.Field(i).Int()))
+	}
+	return all
+}
+
 // Bounds are the limits for the properties of liveness and contract: counts, and durations on the
 // ground clock. None is negative. A property whose bound is 0 is not judged.
 type Bounds struct {

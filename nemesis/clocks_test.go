@@ -81,20 +81,6 @@ func TestClockFaultsExcludeEachOther(t *testing.T) {
 	}
 }
 
-func TestSlewEndsByItself(t *testing.T) {
-	plan := nemesis.Plan{{Action: &nemesis.ClockSlew{Machine: node1, By: ms, PPM: 100_000}, Start: nemesis.At(5 * ms)}}
-	if got, err := conduct(t, plan, "5ms 14ms 15ms 16ms"); err != nil || got != "5ms[+1] 15ms[-1]" {
-		t.Errorf("got %s (%v)", got, err)
-	}
-}
-
-func TestJumpIsTakenBackAtItsEnd(t *testing.T) {
-	plan := nemesis.Plan{{Action: &nemesis.ClockJump{Machine: node1, By: ms, Healing: byStep}, Start: nemesis.At(5 * ms), End: nemesis.After(ms)}}
-	if got, err := conduct(t, plan, "5ms 6ms"); err != nil || got != "5ms[+1] 6ms[-1]" {
-		t.Errorf("got %s (%v)", got, err)
-	}
-}
-
 // Law: in its time a slew gains what it should: rounded down, as clocks are.
 func TestASlewGainsWhatItShould(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"reflect"
 	"slices"
 	"time"
-
-	"github.com/lockstorm/lockstorm/internal/form"
 )
 
 // Distribution is the distribution of a duration: within a range, uniformly unless a
@@ -178,26 +175,28 @@ func scaled(width int64, random uint64) int64 {
 	return int64(share)
 }
 
-// EachDistribution calls do with every distribution of the setting, wherever
-// it stands, and the path that leads to it, until one call returns an error.
-// That error is returned as a [FieldError] with the path in front.
-func (s *Setting) EachDistribution(do func(*Distribution) error) error {
-	return form.Walk(s, func(_ string, v reflect.Value) (bool, error) {
-		if v.Type() == reflect.TypeFor[Distribution]() {
-			return true, do(v.Addr().Interface().(*Distribution))
-		}
-		return false, nil
-	})
+// Range is a uniform distribution of durations, both ends included.
+type Range struct {
+	Min time.Duration `yaml:"min" want:"0s.."` // the shortest
+	Max time.Duration `yaml:"max" want:"0s.."` // the longest; not below min
 }
 
-// Ready returns the setting with the tables of all its distributions made, for
-// worlds that are opened again and again. It shares nothing with the setting that
-// could be written to there, and must not be written to itself.
-func (s Setting) Ready() Setting {
-	ready := s.Clone()
-	_ = ready.EachDistribution(func(d *Distribution) error {
-		d.table = d.Table()
-		return nil
-	})
-	return ready
+func (r Range) String() string {
+	if r.Min == r.Max {
+		return r.Min.String()
+	}
+	return fmt.Sprintf("%v to %v", r.Min, r.Max)
+}
+
+// Draw maps 64 random bits to a duration of the range.
+func (r Range) Draw(random uint64) time.Duration {
+	return r.Min + time.Duration(scaled(int64(r.Max-r.Min), random))
+}
+
+// Consistent returns an error for a longest duration below the shortest.
+func (r Range) Consistent() error {
+	if r.Max < r.Min {
+		return field("max", fmt.Errorf("%v is below min, %v", r.Max, r.Min))
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package nemesis
 
 import (
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -95,74 +94,4 @@ const (
 // Has reports whether a clock is in the set.
 func (c ClockSet) Has(clock env.Clock) bool {
 	return c == AllClocks || c == WallClock && clock == env.Wall || c == MonotonicClock && clock == env.Monotonic
-}
-
-// ClockFault is an action that only affects the clocks of a machine, and perhaps its program. Package world
-// injects every such kind by its ClockError, future kinds included.
-type ClockFault interface {
-	Action
-	Clock() ClockError
-}
-
-// kindEffects maps each kind to the effects that all its faults have: those of its empty action.
-var kindEffects = func() map[Kind]Effect {
-	of := make(map[Kind]Effect, len(kinds))
-	for _, k := range kinds {
-		of[k.zero.Kind()] = k.zero.Effects(Setting{}).Does
-	}
-	return of
-}()
-
-// Does reports whether all faults of the kind have one of these effects. An unknown kind has no effects.
-func (k Kind) Does(any Effect) bool { return kindEffects[k].Any(any) }
-
-// KindsThat lists the kinds that do one of these effects (see [Kind.Does]), in the order of [Kinds].
-func KindsThat(do Effect) []Kind {
-	names, _ := Kinds()
-	return slices.DeleteFunc(names, func(k Kind) bool { return !k.Does(do) })
-}
-
-// Does reports whether a fault of the plan has one of these effects.
-func (p Plan) Does(any Effect) bool {
-	return slices.ContainsFunc(p, func(f Fault) bool { return f.Action.Effects(Setting{}).Does.Any(any) })
-}
-
-// NodesThat lists the nodes that the plan's faults with one of these effects name, each once, in the order of
-// the plan.
-func (p Plan) NodesThat(suffer Effect) (nodes []int) {
-	for _, f := range p {
-		if _, named := Named(f.Action); f.Action.Effects(Setting{}).Does.Any(suffer) {
-			nodes = append(nodes, slices.DeleteFunc(named, func(n int) bool { return slices.Contains(nodes, n) })...)
-		}
-	}
-	return nodes
-}
-
-// BringsBack reports whether the fault takes a node's server down, and its end or the node's machine starts
-// one again.
-func (f *Fault) BringsBack() bool {
-	o := f.Action.Effects(Setting{}).Outage
-	return o.Node != 0 && !o.Stays && !f.ForGood()
-}
-
-// Simpler returns a similar action of a simpler kind or with simpler values; nil: there is none.
-func Simpler(a Action, s Setting) Action {
-	if k, ok := a.(interface{ simpler(s Setting) Action }); ok {
-		return k.simpler(s)
-	}
-	return nil
-}
-
-// Opposite returns the same clock error in the other direction, if the kind has one.
-func Opposite(a Action) (Action, bool) {
-	if k, ok := a.(interface{ opposite() Action }); ok {
-		return k.opposite(), true
-	}
-	return a, false
-}
-
-// Pruner is implemented by actions whose lists may become empty when clients or nodes are removed.
-type Pruner interface {
-	// Prune removes lists and groups that have become empty, and reports whether the fault still does something.
-	Prune() bool
 }

@@ -1,7 +1,6 @@
 package nemesis
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,35 +18,6 @@ type enumerable interface {
 	Action
 	// few lists them, without their starts.
 	few(p fewParams) []Fault
-}
-
-// FewKinds lists the kinds that [Few] knows.
-func FewKinds() (names []Kind) {
-	for _, a := range Actions() {
-		if _, ok := a.(enumerable); ok {
-			names = append(names, a.Kind())
-		}
-	}
-	return names
-}
-
-// Few lists the faults of a kind that an exploration tries: on each target, with a few values. Those
-// that last do so for scale, the TTL of the lock. Those with a start of zero can begin at any time. Each
-// is also listed with its start at each step of a client; one that stops a client's program at the steps
-// of that program, as a scheduler preempts it.
-func Few(kind Kind, s Setting, scale time.Duration) ([]Fault, error) {
-	for _, a := range Actions() {
-		e, ok := a.(enumerable)
-		if a.Kind() != kind || !ok {
-			continue
-		}
-		all := e.few(fewParams{s, scale})
-		for _, f := range slices.Clone(all) {
-			all = append(all, f.atSteps(s)...)
-		}
-		return all, nil
-	}
-	return nil, fmt.Errorf("%q: want one of the kinds %v", kind, FewKinds())
 }
 
 // atSteps lists the fault at each step of each client, or of the client whose program it stops.

@@ -160,15 +160,12 @@ func (g *paramGenerator) end(e ending) *Trigger {
 	return After(round(g.length()))
 }
 
-// round makes a time that is easy to read.
-func round(d time.Duration) time.Duration { return d.Truncate(time.Microsecond) }
-
 // hasRoom reports whether a fault cannot come to hold a target at the same
 // time as one of the plan.
 func (p Plan) hasRoom(f *Fault, s Setting) bool {
-	own := f.Action.claims(s)
+	own := f.Claims(s)
 	return !slices.ContainsFunc(p, func(g Fault) bool {
-		shares := slices.ContainsFunc(g.Action.claims(s), func(target string) bool { return slices.Contains(own, target) })
+		shares := slices.ContainsFunc(g.Claims(s), func(target string) bool { return slices.Contains(own, target) })
 		return shares && !f.surelyBefore(&g) && !g.surelyBefore(f)
 	})
 }
@@ -178,7 +175,7 @@ func (p Plan) hasRoom(f *Fault, s Setting) bool {
 // error of the run, though the times that are known of it are apart.
 func (p Plan) Disjoint(s Setting) bool {
 	for _, faults := range p.claims(s).holders() {
-		if len(faults) > 1 && slices.ContainsFunc(faults, func(i int) bool { return !p[i].Start.timed() }) {
+		if len(faults) > 1 && slices.ContainsFunc(faults, func(i int) bool { return !p[i].Start.Timed() }) {
 			return false
 		}
 		if !p.inTurn(faults, (*Fault).surelyBefore) {
@@ -191,5 +188,5 @@ func (p Plan) Disjoint(s Setting) bool {
 // surelyBefore reports whether it is known before the run that f is over when
 // g begins. Of two that begin at one instant neither is.
 func (f *Fault) surelyBefore(g *Fault) bool {
-	return f.Start.timed() && g.Start.timed() && f.Start.At < g.Start.At && f.endsBefore(g, false)
+	return f.Start.Timed() && g.Start.Timed() && f.Start.At < g.Start.At && f.endsBefore(g, false)
 }

@@ -80,32 +80,6 @@ func TestGeneratedPlansArePossible(t *testing.T) {
 	})
 }
 
-// nobody carries nothing out.
-type nobody struct{}
-
-func (nobody) Begin(int) error { return nil }
-func (nobody) End(int) error   { return nil }
-
-// Law: whatever the clients do, and when, no two generated faults hold the same
-// target at the same time.
-func TestGeneratedFaultsNeverCollide(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s, g := drawSetting(t), drawGenerator(t)
-		s.Plan = g.Plan(s, max(s.Horizon/3, ms), rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		c := NewScheduler(s, nobody{})
-		clients := &paramGenerator{setting: s, random: rand.NewPCG(rapid.Uint64().Draw(t, "clients"), 0)}
-		steps := env.Steps()
-		for now := time.Duration(0); now < s.Horizon; now += 1 + clients.upTo(s.Horizon/100) {
-			if err := c.Advance(now); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Step(now, clients.client(), steps[clients.below(len(steps))], clients.node()); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-}
-
 // sevenKinds are the kinds that the golden plans and the shares are drawn
 // from: they stay while more kinds are added.
 var sevenKinds = Weights{"crash": 1, "partition": 2, "latency": 1, "pause": 3, "kill": 1, "clock-jump": 1, "clock-rate": 9}
@@ -146,7 +120,7 @@ func TestPlansVary(t *testing.T) {
 			kinds[f.Action.Kind()] = true
 			for what, is := range map[string]bool{
 				string(f.Action.Kind()):                true,
-				"timed":                                f.Start.timed(),
+				"timed":                                f.Start.Timed(),
 				"step " + string(f.Start.Step):         f.Start.Client != 0,
 				fmt.Sprintf("count %d", f.Start.Count): true,
 				fmt.Sprintf("k %d", f.Start.K):         true,

@@ -8,18 +8,11 @@ import (
 	"sort"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/form"
 )
 
 // Plan is a list of faults. It is data: read, printed, generated and shrunk.
 type Plan []Fault
-
-// Kinds returns the kinds of the plan's faults, each once, in the order of [Kinds].
-func (p Plan) Kinds() []Kind {
-	all, _ := Kinds()
-	return slices.DeleteFunc(all, func(k Kind) bool {
-		return !slices.ContainsFunc(p, func(f Fault) bool { return f.Action.Kind() == k })
-	})
-}
 
 // AsksFor reports whether a fault of the plan needs a feature.
 func (p Plan) AsksFor(f Feature) bool {
@@ -35,6 +28,22 @@ func (p Plan) StepsOf(client int) []env.Step {
 			return waits(&f.Start) || waits(f.Ends())
 		})
 	})
+}
+
+// Does reports whether a fault of the plan has one of these effects.
+func (p Plan) Does(any Effect) bool {
+	return slices.ContainsFunc(p, func(f Fault) bool { return f.Action.Effects(Setting{}).Does.Any(any) })
+}
+
+// NodesThat lists the nodes that the plan's faults with one of these effects name, each once, in the order of
+// the plan.
+func (p Plan) NodesThat(suffer Effect) (nodes []int) {
+	for _, f := range p {
+		if _, named := Named(f.Action); f.Action.Effects(Setting{}).Does.Any(suffer) {
+			nodes = append(nodes, slices.DeleteFunc(named, func(n int) bool { return slices.Contains(nodes, n) })...)
+		}
+	}
+	return nodes
 }
 
 // MaxPlan is the largest number of faults of a plan.
@@ -64,7 +73,7 @@ func (f *Fault) validate(s Setting) error {
 	if err != nil {
 		return field(string(action.Kind()), err)
 	}
-	if err := f.Start.validate(s, false); err != nil {
+	if err := f.Start.validate(s.Clients, s.Nodes, false); err != nil {
 		return field("start", err)
 	}
 	ending := action.ending()
@@ -83,10 +92,10 @@ func (f *Fault) validate(s Setting) error {
 	if ending.automatic != "" {
 		return field("end", errors.New(ending.automatic))
 	}
-	if err := f.End.validate(s, true); err != nil {
+	if err := f.End.validate(s.Clients, s.Nodes, true); err != nil {
 		return field("end", err)
 	}
-	if f.Start.timed() && f.End.timed() && f.End.At < f.Start.At {
+	if f.Start.Timed() && f.End.Timed() && f.End.At < f.Start.At {
 		return field("end", fmt.Errorf("%v is before the start at %v", f.End.At, f.Start.At))
 	}
 	return nil
@@ -102,7 +111,7 @@ func (p Plan) overlap(s Setting) error {
 	last := sort.Search(len(p), func(i int) bool { return !claims[:i+1].apart(p[:i+1]) })
 	for j := range last {
 		target := claims.shared(j, last)
-		if target == "" || !p[j].Start.timed() {
+		if target == "" || !p[j].Start.Timed() {
 			continue
 		}
 		first, second := &p[j], &p[last]
@@ -136,7 +145,7 @@ type planClaims [][]string
 func (p Plan) claims(s Setting) planClaims {
 	all := make(planClaims, len(p))
 	for i := range p {
-		all[i] = p[i].Action.claims(s)
+		all[i] = p[i].Claims(s)
 	}
 	return all
 }
@@ -159,7 +168,7 @@ func (c planClaims) holders() map[string][]int {
 // neighbour begins is over when all later ones begin. At one instant faults begin in the order of planning.
 func (c planClaims) apart(p Plan) bool {
 	for _, faults := range c.holders() {
-		faults = slices.DeleteFunc(faults, func(i int) bool { return !p[i].Start.timed() })
+		faults = slices.DeleteFunc(faults, func(i int) bool { return !p[i].Start.Timed() })
 		if !p.inTurn(faults, func(a, b *Fault) bool { return a.endsBefore(b, true) }) {
 			return false
 		}
@@ -199,92 +208,12 @@ func (f *Fault) endsBefore(g *Fault, hope bool) bool {
 		return false
 	case end.After != nil:
 		return f.Start.At+*end.After <= g.Start.At
-	case end.timed():
+	case end.Timed():
 		return end.At <= g.Start.At
 	}
 	return hope && f.Start.At <= g.Start.At
 }
 
-// Ability says which faults the worlds of a backend can inject.
-type Ability struct {
-	// Name is what a user calls the backend.
-	Name string
-
-	// Kinds lists the kinds of faults that they can inject.
-	Kinds []Kind
-
-	// Features lists the features of those kinds that they support.
-	Features []Feature
-}
-
-// Refuse returns a [RefusedError] for the first fault of the plan that the backend
-// cannot inject: its kind is missing, or a feature that the fault needs.
-func (a Ability) Refuse(p Plan) error {
-	for i := range p {
-		action := p[i].Action
-		refused := &RefusedError{Backend: a.Name, Fault: i + 1, Kind: action.Kind()}
-		if !a.can(action) {
-			return refused
-		}
-		if missing := a.missing(action); missing != "" {
-			refused.Feature = missing
-			return refused
-		}
-	}
-	return nil
-}
-
-// can reports whether the backend can inject the kind of an action.
-func (a Ability) can(action Action) bool { return slices.Contains(a.Kinds, action.Kind()) }
-
-// missing returns the first feature that an action needs and the backend lacks, or "".
-func (a Ability) missing(action Action) Feature {
-	for _, f := range featuresOf(action) {
-		if !slices.Contains(a.Features, f) {
-			return f
-		}
-	}
-	return ""
-}
-
-// whyImpossible returns an error if a kind of fault cannot be injected in a setting.
-func (a Ability) whyImpossible(action Action, s Setting) error {
-	if !a.can(action) {
-		return fmt.Errorf("the %s backend cannot carry out %s", a.Name, action.Kind().withArticle())
-	}
-	if err := unmetRequirement(action, s); err != nil {
-		return fmt.Errorf("%s is impossible here: %w", action.Kind().withArticle(), err)
-	}
-	return nil
-}
-
-// RefusedError says that a backend cannot carry out a plan.
-type RefusedError struct {
-	Backend string
-	Fault   int // its number in the plan, from 1
-	Kind    Kind
-	Feature Feature // that the backend lacks; "" if it lacks the kind
-}
-
-func (e *RefusedError) Error() string {
-	what := e.Kind.withArticle()
-	if e.Feature != "" {
-		what += fmt.Sprintf(" with %q", e.Feature)
-	}
-	return fmt.Sprintf("the %s backend cannot carry out fault %d of the plan, %s", e.Backend, e.Fault, what)
-}
-
-// Feature is an option that only some faults of a kind use. A backend may support
-// the kind without the feature. It is written as in a plan, as in "first: timers".
-type Feature string
-
-// featureUser is implemented by actions that may need features.
-type featureUser interface{ features() []Feature }
-
-// featuresOf returns the features that an action needs.
-func featuresOf(a Action) []Feature {
-	if d, ok := a.(featureUser); ok {
-		return d.features()
-	}
-	return nil
-}
+// Clone returns a copy of the plan. It shares nothing with it but lists of numbers,
+// durations and words.
+func (p Plan) Clone() Plan { return form.Clone(p) }

@@ -157,3 +157,6 @@ func Mix(words ...uint64) (h uint64) {
 // PlanStream names the stream that the faults of a generated plan are drawn
 // from.
 const PlanStream = "plan"
+
+// round makes a time that is easy to read.
+func round(d time.Duration) time.Duration { return d.Truncate(time.Microsecond) }

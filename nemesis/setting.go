@@ -3,6 +3,8 @@ package nemesis
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/guard"
@@ -105,32 +107,6 @@ func (p Persistence) KeepsWithoutPower() string {
 		return "with its keys as of its last sync"
 	}
 	return p.Keeps()
-}
-
-// Range is a uniform distribution of durations, both ends included.
-type Range struct {
-	Min time.Duration `yaml:"min" want:"0s.."` // the shortest
-	Max time.Duration `yaml:"max" want:"0s.."` // the longest; not below min
-}
-
-func (r Range) String() string {
-	if r.Min == r.Max {
-		return r.Min.String()
-	}
-	return fmt.Sprintf("%v to %v", r.Min, r.Max)
-}
-
-// Draw maps 64 random bits to a duration of the range.
-func (r Range) Draw(random uint64) time.Duration {
-	return r.Min + time.Duration(scaled(int64(r.Max-r.Min), random))
-}
-
-// Consistent returns an error for a longest duration below the shortest.
-func (r Range) Consistent() error {
-	if r.Max < r.Min {
-		return field("max", fmt.Errorf("%v is below min, %v", r.Max, r.Min))
-	}
-	return nil
 }
 
 // Validate returns a [FieldError] for the first value that cannot be.
@@ -258,4 +234,57 @@ func (s *Store) String() string {
 		what += fmt.Sprintf(" with durability %s", s.Durability)
 	}
 	return what
+}
+
+// EachDistribution calls do with every distribution of the setting, wherever
+// it stands, and the path that leads to it, until one call returns an error.
+// That error is returned as a [FieldError] with the path in front.
+func (s *Setting) EachDistribution(do func(*Distribution) error) error {
+	return form.Walk(s, func(_ string, v reflect.Value) (bool, error) {
+		if v.Type() == reflect.TypeFor[Distribution]() {
+			return true, do(v.Addr().Interface().(*Distribution))
+		}
+		return false, nil
+	})
+}
+
+// Ready returns the setting with the tables of all its distributions made, for
+// worlds that are opened again and again. It shares nothing with the setting that
+// could be written to there, and must not be written to itself.
+func (s Setting) Ready() Setting {
+	ready := s.Clone()
+	_ = ready.EachDistribution(func(d *Distribution) error {
+		d.table = d.Table()
+		return nil
+	})
+	return ready
+}
+
+// Clone returns a copy of the setting. It shares nothing with it but lists of numbers,
+// durations and words.
+func (s Setting) Clone() Setting { return form.Clone(s) }
+
+// validateNumbers returns an error for a number of a node or a client that the setting does not have,
+// or that a list names twice. 0 is no number of any, and an empty list means all or none.
+func (s Setting) validateNumbers(value any) error {
+	return form.Walk(value, func(name string, v reflect.Value) (bool, error) {
+		what := strings.TrimSuffix(name, "s")
+		most := s.Nodes
+		switch what {
+		case "client":
+			most = s.Clients
+		case "node":
+		default:
+			return false, nil
+		}
+		switch n := v.Interface().(type) {
+		case int:
+			if n != 0 {
+				return true, oneOf(what, n, most)
+			}
+		case []int:
+			return true, someOf(what, n, most)
+		}
+		return false, nil
+	})
 }

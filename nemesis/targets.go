@@ -9,43 +9,12 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// program names what a client runs as a target.
-func program(client int) string { return fmt.Sprintf("the program of client %d", client) }
-
-// machineOf names what a fault holds that stops a client's machine.
-func machineOf(client int) []string {
-	return []string{program(client), rate(Machine{Client: client})}
-}
-
-// rate names the rate of a machine's clocks as a target.
-func rate(m Machine) string { return "the rate of the clocks of " + m.String() }
-
-// server names a node's server as a target.
-func server(node int) string { return fmt.Sprintf("the server of node %d", node) }
-
-// connectivity of a link is a target: whether it is cut.
-const connectivity = "the connectivity"
-
 // Links selects links between clients and nodes: those of each of the clients
 // to each of the nodes.
 type Links struct {
 	Clients []int `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients. None: every client
 	Nodes   []int `yaml:"nodes,flow,omitempty" want:"1.."`   // numbers of nodes. None: every node
 }
-
-// named lists the links, each after a text, as in "the latency of client 1 to node 2".
-func (l Links) named(what string, s Setting) []string {
-	var all []string
-	for _, c := range Each(l.Clients, s.Clients) {
-		for _, n := range Each(l.Nodes, s.Nodes) {
-			all = append(all, fmt.Sprintf("%s of client %d to node %d", what, c, n))
-		}
-	}
-	return all
-}
-
-// nodes returns the nodes of the links.
-func (l Links) nodes(s Setting) env.NodeSet { return env.SetOf(Each(l.Nodes, s.Nodes)...) }
 
 // Covers reports whether the link of a client to a node is one of them.
 func (l Links) Covers(client, node int) bool {
@@ -88,20 +57,6 @@ func (m Machine) String() string {
 		return fmt.Sprintf("client %d", m.Client)
 	}
 	return fmt.Sprintf("node %d", m.Node)
-}
-
-// The features of a fault that befalls the clock of a node, and of one that befalls the
-// clocks of a client.
-const (
-	NodeClockFeature   Feature = "node"
-	ClientClockFeature Feature = "client"
-)
-
-func (m Machine) features() []Feature {
-	if m.Client != 0 {
-		return []Feature{ClientClockFeature}
-	}
-	return []Feature{NodeClockFeature}
 }
 
 // Consistent returns an error unless it is one machine.

@@ -55,14 +55,16 @@ func When(client int, step env.Step, plus time.Duration) Trigger {
 	return Trigger{Client: client, Step: StepName(step.String()), Plus: plus}
 }
 
-func (m Trigger) timed() bool { return m.Client == 0 && m.After == nil }
+// Timed reports whether it is an instant of the run.
+func (m Trigger) Timed() bool { return m.Client == 0 && m.After == nil }
 
-func (m Trigger) validate(s Setting, isEnd bool) error {
+// validate returns an error for a trigger that cannot be in a world of so many clients and nodes.
+func (m Trigger) validate(clients, nodes int, isEnd bool) error {
 	switch {
 	case m.After != nil:
 		return field("after", m.validateAfter(isEnd))
 	case m.Client != 0:
-		return m.validateStep(s)
+		return m.validateStep(clients, nodes)
 	case m.Step != "" || m.K != 0 || m.Count != 0 || m.Plus != 0:
 		return field("client", errors.New("a step needs the client that takes it"))
 	}
@@ -80,11 +82,11 @@ func (m Trigger) validateAfter(isEnd bool) error {
 }
 
 // validateStep checks the fields of the time at which a client takes a step.
-func (m Trigger) validateStep(s Setting) error {
+func (m Trigger) validateStep(clients, nodes int) error {
 	if m.At != 0 {
 		return field("at", errors.New("an instant and a step exclude each other"))
 	}
-	if err := oneOf("client", m.Client, s.Clients); err != nil {
+	if err := oneOf("client", m.Client, clients); err != nil {
 		return field("client", err)
 	}
 	if m.Step == "" {
@@ -93,15 +95,62 @@ func (m Trigger) validateStep(s Setting) error {
 	if _, err := env.ParseStep(string(m.Step)); err != nil {
 		return field("step", fmt.Errorf("%w: want one of %v", err, env.Steps()))
 	}
-	return m.validateCounts(s)
+	return m.validateCounts(nodes)
 }
 
-func (m Trigger) validateCounts(s Setting) error {
+func (m Trigger) validateCounts(nodes int) error {
 	switch {
 	case m.K != 0 && m.Step != StepName(env.StepReply.String()):
 		return field("k", errors.New("only the step \"reply\" is counted within a round"))
-	case m.K > max(s.Nodes, sequentialReplies):
-		return field("k", fmt.Errorf("reply %d of %d", m.K, max(s.Nodes, sequentialReplies)))
+	case m.K > max(nodes, sequentialReplies):
+		return field("k", fmt.Errorf("reply %d of %d", m.K, max(nodes, sequentialReplies)))
 	}
 	return nil
+}
+
+// ending is how a fault can end. The zero value: its plan may name an end; without one it never ends.
+type ending struct {
+	required  bool          // the fault must name its end
+	heals     bool          // the reason that it is required: the fault heals at its end
+	forbidden string        // why the fault cannot have an end
+	automatic string        // why the plan cannot name the end: the fault ends by itself
+	after     time.Duration // the fault ends by itself after this time; 0: at once, if an end is forbidden
+}
+
+// describe says when a fault starts, or at which step it ends.
+func (m Trigger) describe() string {
+	if m.Timed() {
+		if m.At == 0 {
+			return "from the start"
+		}
+		return fmt.Sprintf("at %v", m.At)
+	}
+	step := string(m.Step)
+	if m.K > 0 {
+		step += fmt.Sprintf(" %d", m.K)
+	}
+	text := fmt.Sprintf("when client %d comes to %s", m.Client, step)
+	if m.Plus > 0 {
+		text = fmt.Sprintf("%v after client %d comes to %s", m.Plus, m.Client, step)
+	}
+	if m.Count > 1 {
+		text += " for the " + ordinal(m.Count) + " time"
+	}
+	return text
+}
+
+// ordinal prints 2nd, 3rd, 4th, …
+func ordinal(n int) string {
+	suffix := "th"
+	if tens := n / 10 % 10; tens != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprint(n, suffix)
 }

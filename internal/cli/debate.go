@@ -260,14 +260,9 @@ func (*publications) usual(b runner.Backend) (runs, parallel int) {
 }
 
 // withLosses adds the column with the share of updates or grants that was lost, if the rows have one.
-func (d *debate) withLosses(c columns) columns {
+func (d *debate) withLosses(columns ...column) []column {
 	if d.losses == nil {
-		return c
+		return columns
 	}
-	row := c.row
-	return columns{
-		head:   append(c.head, "lost"),
-		row:    func(t runner.Tally) []string { return append(row(t), report.Loss(d.losses[t.Scenario.Name], t)) },
-		series: c.series,
-	}
+	return append(columns, column{"lost", func(t runner.Tally) string { return report.Loss(d.losses[t.Scenario.Name], t) }, none})
 }

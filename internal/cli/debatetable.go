@@ -13,32 +13,36 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// columns are the columns of a table that show results.
-type columns struct {
-	head   []string
-	row    func(runner.Tally) []string
-	series func(report.Curve) []string
+// column is a column of a table that shows results.
+type column struct {
+	head   string
+	row    func(runner.Tally) string
+	series func(report.Curve) string
 }
 
 // whole is the columns of the main table.
-func (d *debate) whole() columns {
-	c := columns{
-		head: []string{"found", "shown", "seed"},
-		row: func(t runner.Tally) []string {
-			return []string{summary.Signs(t), summary.Showing(t), summary.Witness(t)}
-		},
-		series: func(c report.Curve) []string { return []string{c.Short(), c.Showing(), "–"} },
-	}
-	return d.withLosses(c)
+func (d *debate) whole() []column {
+	return d.withLosses(
+		column{"found", summary.Signs, report.Curve.Short},
+		column{"shown", summary.Showing, report.Curve.Showing},
+		column{"seed", summary.Witness, none},
+	)
 }
 
 // short is the columns of the table as Markdown.
-func (d *debate) short() columns {
-	return d.withLosses(columns{
-		head:   []string{"found"},
-		row:    func(t runner.Tally) []string { return []string{outline(t)} },
-		series: func(c report.Curve) []string { return []string{c.Short()} },
-	})
+func (d *debate) short() []column {
+	return d.withLosses(column{"found", outline, report.Curve.Short})
+}
+
+// none is the cell of a series in a column that only rows have.
+func none(report.Curve) string { return "–" }
+
+// heads returns the heads of columns, after others.
+func heads(columns []column, before ...string) []string {
+	for _, c := range columns {
+		before = append(before, c.head)
+	}
+	return before
 }
 
 // outline names the violated properties, and says if anything was not as expected.
@@ -87,17 +91,21 @@ func (l debateLine) claimed(width int) []string {
 }
 
 // cells returns the cells with the results, or nil if there are none.
-func (l debateLine) cells(found report.Tallies, c columns) []string {
+func (l debateLine) cells(found report.Tallies, columns []column) (cells []string) {
 	if l.series != nil {
 		if curve := found.Curve(*l.series); len(curve.Tallies) > 0 {
-			return c.series(curve)
+			for _, c := range columns {
+				cells = append(cells, c.series(curve))
+			}
 		}
-		return nil
+		return cells
 	}
 	if t, ok := found[l.name]; ok {
-		return c.row(t)
+		for _, c := range columns {
+			cells = append(cells, c.row(t))
+		}
 	}
-	return nil
+	return cells
 }
 
 // claimants is the head of the columns with the claims.
@@ -105,11 +113,11 @@ var claimants = []string{"Kleppmann", "antirez, redis.io"}
 
 // table has a line for each row and series with results, under their topics. Claims are clipped to a
 // width in characters.
-func (d debate) table(width int, c columns) *textfmt.Table {
+func (d debate) table(width int, c []column) *textfmt.Table {
 	if d.unclaimed {
-		return tableOf(d.lines(), c.head, func(l debateLine) []string { return l.cells(d.found, c) })
+		return tableOf(d.lines(), heads(c), func(l debateLine) []string { return l.cells(d.found, c) })
 	}
-	return tableOf(d.lines(), append(claimants[:2:2], c.head...), func(l debateLine) []string {
+	return tableOf(d.lines(), heads(c, claimants...), func(l debateLine) []string {
 		cells := l.cells(d.found, c)
 		if cells == nil {
 			return nil
@@ -145,7 +153,7 @@ func (d *debate) printMain(out io.Writer) {
 		return
 	}
 	lines := slices.DeleteFunc(d.lines(), func(l debateLine) bool { return l.cells(d.found, c) == nil })
-	printTable(out, tableOf(lines, c.head, func(l debateLine) []string { return l.cells(d.found, c) }))
+	printTable(out, tableOf(lines, heads(c), func(l debateLine) []string { return l.cells(d.found, c) }))
 	if len(lines) > 0 {
 		_, _ = fmt.Fprintln(out)
 		printTable(out, tableOf(lines, claimants, func(l debateLine) []string { return l.claimed(claimWidth) }))

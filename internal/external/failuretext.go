@@ -79,7 +79,7 @@ func (j Judgment) brokenText() string {
 	if len(texts) > 0 {
 		return "Broken assumption: " + strings.Join(texts, "; ") + "."
 	}
-	return "Broken promise: " + promiseText[j.Broken[0].Property] + "."
+	return "Broken promise: " + j.Broken[0].Property.Promise() + "."
 }
 
 // others names the other promises that the run violates.
@@ -98,7 +98,7 @@ func (j Judgment) others() string {
 func (j Judgment) Story() string {
 	var b strings.Builder
 	first := j.Broken[0]
-	fmt.Fprintf(&b, "%s\n\n%s promises: %s.\n", textfmt.Sentence(first.Story()), first.Property.Code(), promiseText[first.Property])
+	fmt.Fprintf(&b, "%s\n\n%s promises: %s.\n", textfmt.Sentence(first.Story()), first.Property.Code(), first.Property.Promise())
 	for _, more := range j.Broken[1:] {
 		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", Named(more.Property), textfmt.Sentence(more.Story()))
 	}
@@ -125,16 +125,4 @@ func clipped(text string, most int) []string {
 		lines = append(lines[:most-1], lines[most-1]+" …")
 	}
 	return lines
-}
-
-// promiseText says what each property promises, as a clause.
-var promiseText = map[checker.Property]string{
-	checker.Lease:           "nobody else holds the lock between a grant and its Until, its release or the notice of its loss",
-	checker.Section:         "nobody else holds the lock between a grant and its release or the notice of its loss",
-	checker.Effect:          "no update of the guarded resource is lost",
-	checker.Fence:           "the fences of grants grow",
-	checker.DeadlockFreedom: "somebody gets the lock again when the faults are over",
-	checker.FaultTolerance:  "the lock works while a majority of its nodes does",
-	checker.Cleanup:         "no key stays behind after a hold was released or a try has failed",
-	checker.Contract:        "calls return, grants have time left, a release reports the truth, and only it ends a hold",
 }

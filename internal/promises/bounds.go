@@ -29,20 +29,12 @@ func Bounds(s scenarios.Scenario) history.Bounds {
 // Achievable returns the names of a scenario's bounds that a correct lock keeps: those
 // that are no shorter than those of [Bounds]. Of other bounds only their author knows.
 func Achievable(s scenarios.Scenario) (kept []string) {
-	of, least := s.Bounds, Bounds(s)
-	for name, b := range map[string]struct{ has, least int64 }{
-		"acquire": {int64(of.Acquire), int64(least.Acquire)},
-		"extend":  {int64(of.Extend), int64(least.Extend)},
-		"release": {int64(of.Release), int64(least.Release)},
-		"tries":   {int64(of.Tries), int64(least.Tries)},
-		"grant":   {int64(of.Grant), int64(least.Grant)},
-		"cleanup": {int64(of.Cleanup), int64(least.Cleanup)},
-		"notice":  {int64(of.Notice), int64(least.Notice)},
-	} {
-		if b.least > 0 && b.has >= b.least {
+	s.Bounds.Combined(Bounds(s), func(name string, has, least int64) int64 {
+		if least > 0 && has >= least {
 			kept = append(kept, name)
 		}
-	}
+		return 0
+	})
 	return kept
 }
 

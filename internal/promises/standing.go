@@ -32,7 +32,7 @@ func Standing(done scenarios.Scenario, p checker.Property) string {
 		return ""
 	}
 	excuse := promised.Excuse(p, done)
-	if bound := decidedBy[p]; excuse == nil && bound != "" && !slices.Contains(Achievable(done), bound) {
+	if bound := p.Bound(); excuse == nil && bound != "" && !slices.Contains(Achievable(done), bound) {
 		excuse = fmt.Errorf("with these settings the lock does not promise to keep the scenario's bound (%s)", bound)
 	}
 	return StandingOf(excuse)
@@ -52,9 +52,6 @@ func As(standing string, f checker.Finding) checker.Finding {
 	}
 	return f
 }
-
-// decidedBy names the bound in a scenario that decides a property.
-var decidedBy = map[checker.Property]string{checker.DeadlockFreedom: "grant", checker.FaultTolerance: "tries", checker.Cleanup: "cleanup"}
 
 // Reason returns the text of an excuse. A fault has the number that it has in a trace.
 func Reason(excuse error) string {

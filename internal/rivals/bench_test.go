@@ -26,12 +26,13 @@ var oneKey = []struct {
 	make      maker
 	roundtrip int  // to be granted
 	expires   bool // the key has a time to live
+	extends   bool // a hold can be extended
 }{
-	{"check-then-set", rivals.NewCheckThenSet, 2, false},
-	{"setnx-then-expire", rivals.NewSetNXThenExpire, 2, true},
-	{"setnx-del", rivals.NewSetNXDel, 1, true},
-	{"get-then-del", rivals.NewGetThenDel, 1, true},
-	{"single-node", rivals.NewSingleNode, 1, true},
+	{"check-then-set", rivals.NewCheckThenSet, 2, false, false},
+	{"setnx-then-expire", rivals.NewSetNXThenExpire, 2, true, false},
+	{"setnx-del", rivals.NewSetNXDel, 1, true, false},
+	{"get-then-del", rivals.NewGetThenDel, 1, true, false},
+	{"single-node", rivals.NewSingleNode, 1, true, true},
 }
 
 // bench is a simulated world in which every message takes a millisecond, and the

@@ -69,8 +69,7 @@ func (w *World) struck(fault, client, node int) {
 	mend := func() { w.endLinkFault(world.OneLink(client, node), untouched) }
 	switch {
 	case all:
-		w.scheduler.Over(fault)
-		w.injector.Finish(fault, mend)
+		w.scheduler.Over(fault, mend)
 	case link:
 		w.injector.OnBehalf(fault, mend)
 	}

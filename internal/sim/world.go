@@ -36,7 +36,7 @@ type World struct {
 	store    *ensemble // nil: there is none
 	guard    *guard.Guard
 
-	scheduler *nemesis.Scheduler
+	scheduler *world.Scheduler
 	injector  *world.Injector
 	links     *world.Links
 	strikes   map[int]*world.Strikes // by number of the faults that strike once
@@ -86,7 +86,7 @@ func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) 
 	w.underWay = world.NewCalls(s.Clients)
 	w.clocks = world.NewClocks(clockWorld{w})
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
-	w.scheduler = nemesis.NewScheduler(s, w.injector)
+	w.scheduler = world.NewScheduler(s, w.injector)
 	for n := 1; n <= s.Nodes; n++ {
 		w.nodes = append(w.nodes, w.newNode(n))
 	}

@@ -1,6 +1,6 @@
-// Package world holds what simulated and real worlds have in common. It injects
-// the faults of a plan ([Injector]), keeps machine clocks and their faults
-// ([Clock], [Clocks]), records when leases expire ([LeaseExpiries]), counts the
+// Package world holds what simulated and real worlds have in common. It begins and
+// ends the faults of a plan ([Scheduler], [Injector]), keeps machine clocks and their
+// faults ([Clock], [Clocks]), records when leases expire ([LeaseExpiries]), counts the
 // faults that affect a link ([Links]), and closes a history ([End]). It knows no
 // backend: it reads no real clock, starts no goroutine, and its callers pass in the
 // time.

@@ -132,8 +132,7 @@ func (hs FaultHandlers[W]) bind(w W, plan nemesis.Plan) []boundFault {
 }
 
 // Injector injects the faults of a plan into a world and records in the history
-// when each of them begins and ends. It is the [nemesis.Target] that the world's
-// scheduler drives.
+// when each of them begins and ends. A [Scheduler] says when.
 type Injector struct {
 	faults  []boundFault // by number, from 0
 	record  func(e history.Event)
@@ -157,7 +156,7 @@ func (j *Injector) Prepare() error {
 	return nil
 }
 
-// Begin implements [nemesis.Target].
+// Begin begins the fault of that number.
 func (j *Injector) Begin(number int) (err error) {
 	f := j.faults[number-1]
 	j.OnBehalf(number, func() {
@@ -171,7 +170,7 @@ func (j *Injector) Begin(number int) (err error) {
 	return f.wrap(err)
 }
 
-// End implements [nemesis.Target]. The end is recorded once the handler has
+// End ends the fault of that number. The end is recorded once the handler has
 // healed the fault. If it heals later, [Injector.Finish] records it.
 func (j *Injector) End(number int) error {
 	f := j.faults[number-1]

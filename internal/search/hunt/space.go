@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/promises"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -22,49 +23,29 @@ type SearchSpace interface {
 }
 
 // lockSpace is the search space of a kind of lock.
-type lockSpace struct{ lockFamily }
+type lockSpace struct{ kind string }
 
 // SpaceOfLock returns the search space of a kind of lock: clients, times, settings of the lock
 // and worlds of all sorts. Each draw leaves out most features, so that violations are found
 // that need the absence of something.
 func SpaceOfLock(kind string) (SearchSpace, error) {
-	i := slices.IndexFunc(families, func(f lockFamily) bool { return f.kind == kind })
-	if i < 0 {
-		var known []string
-		for _, f := range families {
-			known = append(known, f.kind)
-		}
+	if known, _ := runner.Locks(); !slices.Contains(known, kind) {
 		return nil, &textfmt.UnknownError{What: "lock", Name: kind, Known: known}
 	}
-	return lockSpace{families[i]}, nil
+	return lockSpace{kind}, nil
 }
 
-// lockFamily describes the search space of one kind of lock.
-type lockFamily struct {
-	kind string
-
-	// options draws the settings that only this lock has, or is nil.
-	options func(d rng, s *scenarios.Scenario)
-}
-
-// families are the kinds of locks, in the order of [runner.Locks].
-var families = []lockFamily{
-	{"redlock", drawRedlock},
-	{"check-then-set", nil},
-	{"setnx-then-expire", nil},
-	{"setnx-del", nil},
-	{"get-then-del", nil},
-	{"single-node", nil},
-	{"database-row", nil},
-	{"expiring-key", nil},
-	{"kubernetes-lease", drawRenewals},
-	{"advisory", drawAdvisory},
-	{"advisory-transaction", drawHeartbeat},
-	{"zookeeper", drawHeartbeat},
-	{"etcd", drawHeartbeat},
-	{"etcd-unchecked", drawHeartbeat},
-	{"chubby", drawChubby},
-	{"fenced", drawFenced},
+// options draw the settings that only some kinds of locks have.
+var options = map[string]func(d rng, s *scenarios.Scenario){
+	"redlock":              drawRedlock,
+	"kubernetes-lease":     drawRenewals,
+	"advisory":             drawAdvisory,
+	"advisory-transaction": drawHeartbeat,
+	"zookeeper":            drawHeartbeat,
+	"etcd":                 drawHeartbeat,
+	"etcd-unchecked":       drawHeartbeat,
+	"chubby":               drawChubby,
+	"fenced":               drawFenced,
 }
 
 func (o lockSpace) Name() string { return "hunt-" + o.kind }
@@ -81,8 +62,8 @@ func (o lockSpace) Draw(random *rand.Rand) scenarios.Scenario {
 		drawStore(d, &s)
 	}
 	drawNodeTimeout(d, &s)
-	if o.options != nil {
-		o.options(d, &s)
+	if draw, has := options[o.kind]; has {
+		draw(d, &s)
 	}
 	drawRetry(d, &s)
 	s.Guard = pick(d, guard.Plain, guard.Plain, guard.Plain, guard.Fenced, guard.Fenced, guard.FencedWrites, guard.Token)
@@ -175,21 +156,15 @@ func (a scenarioSpace) workloads(d rng) (own []string) {
 // widened returns the stated bounds, wide enough for other clients. Where nothing follows from
 // the settings there is none.
 func widened(stated, needed history.Bounds) history.Bounds {
-	wide := func(a, b time.Duration) time.Duration {
-		if a == 0 || b == 0 {
+	return stated.Combined(needed, func(name string, stated, needed int64) int64 {
+		switch {
+		case name == "tries":
+			return stated
+		case stated == 0 || needed == 0:
 			return 0
 		}
-		return max(a, b)
-	}
-	return history.Bounds{
-		Acquire: wide(stated.Acquire, needed.Acquire),
-		Extend:  wide(stated.Extend, needed.Extend),
-		Release: wide(stated.Release, needed.Release),
-		Grant:   wide(stated.Grant, needed.Grant),
-		Cleanup: wide(stated.Cleanup, needed.Cleanup),
-		Notice:  wide(stated.Notice, needed.Notice),
-		Tries:   stated.Tries,
-	}
+		return max(stated, needed)
+	})
 }
 
 // maxTries is about how many attempts a run may make. They determine its cost, and the search

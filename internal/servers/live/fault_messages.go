@@ -113,8 +113,7 @@ func (w *World) struck(fault, client, node int) {
 	switch {
 	case all:
 		delete(w.strikes, fault)
-		w.plan.scheduler.Over(fault)
-		w.injector.Finish(fault, mend)
+		w.plan.scheduler.Over(fault, mend)
 	case link:
 		w.injector.OnBehalf(fault, mend)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/internal/world"
 )
 
 // planRunner runs the plan. Faults that a step triggers begin and end on the goroutine
@@ -23,7 +23,7 @@ type planRunner struct {
 	wake  chan struct{} // tells run that the next action may be due earlier
 
 	mu        sync.Mutex
-	scheduler *nemesis.Scheduler
+	scheduler *world.Scheduler
 	delayed   []delayedAction // sorted by time
 	slow      []slowEnd       // ends in progress that the current step has started
 }
@@ -38,7 +38,7 @@ func newPlanRunner(w *World) *planRunner {
 	return &planRunner{
 		world:     w,
 		wake:      make(chan struct{}, 1),
-		scheduler: nemesis.NewScheduler(w.setting, w.injector),
+		scheduler: world.NewScheduler(w.setting, w.injector),
 	}
 }
 
