@@ -12,14 +12,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/playground"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/search/inevitable"
 	"github.com/lockstorm/lockstorm/internal/show/report"
 	"github.com/lockstorm/lockstorm/internal/show/trace"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -27,6 +26,7 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/results/cases"
 	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/spf13/cobra"
 )
 
 // replayOptions are the flags of replay.
@@ -299,6 +299,35 @@ func (r replay) about(result runner.Result) checker.Finding {
 		}
 	}
 	return result.Report.Finding(checker.Lease)
+}
+
+// decided prints how the violation of the run became inevitable, if that is wanted.
+func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, problems io.Writer) error {
+	if !o.inevitable || done.tally.Interrupted {
+		return nil
+	}
+	f := r.about(done.last.Result)
+	line := terminal.NewBar(problems, "futures", 0, terminal.Told)
+	defer line.Done()
+	options := inevitable.Options{Futures: futures, Runs: inevitable.DefaultRuns, Messages: inevitable.DefaultMessages}
+	a, err := inevitable.Analyse(ctx, r.again.backend, done.last.Executed(), r.seed, r.course, f.Property, options, func(now inevitable.Analysis) {
+		if line.Due() {
+			line.Say("")
+			line.Left("%s runs from %s", textfmt.Grouped(now.Runs), textfmt.Count(len(now.Points), "event"))
+		}
+	})
+	line.Done()
+	if err != nil {
+		return fmt.Errorf("--inevitable: %w", err)
+	}
+	if r.kept == nil {
+		_, _ = fmt.Fprintln(out)
+	}
+	printInevitable(out, a)
+	for i := range done.subjects {
+		done.subjects[i].Inevitable = &a
+	}
+	return nil
 }
 
 // test prints a Go test of the case, or of the run's first violation.
