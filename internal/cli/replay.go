@@ -107,7 +107,7 @@ type replay struct {
 	seed     uint64
 	course   runner.Course
 	same     func(runner.Result) bool
-	trace    string      // of the first run, or its begin
+	hash     string      // the trace hash of the first run, or its begin
 	kept     *cases.Case // nil: nobody has said what the run shows
 }
 
@@ -139,7 +139,7 @@ func findReplay(arg, file string) (replay, error) {
 		seed:     text.Seed,
 		course:   text.Course,
 		same:     text.Same,
-		trace:    fmt.Sprintf("%08x", text.Trace),
+		hash:     fmt.Sprintf("%08x", text.Trace),
 	}, err
 }
 
@@ -165,7 +165,7 @@ func replayOfLink(link, file string) (replay, error) {
 		scenario: s,
 		seed:     l.Seed,
 		same:     func(r runner.Result) bool { return strings.HasPrefix(results.Hash(r.TraceHash), l.Trace) },
-		trace:    l.Trace,
+		hash:     l.Trace,
 	}, err
 }
 
@@ -219,7 +219,7 @@ func replayOfDir(dir string) (replay, error) {
 		seed:     run.Seed,
 		course:   run.Course,
 		same:     func(r runner.Result) bool { return results.Hash(r.TraceHash) == run.TraceHash },
-		trace:    run.TraceHash,
+		hash:     run.TraceHash,
 	}, nil
 }
 
@@ -269,22 +269,22 @@ func (r replay) printSame(out io.Writer, done ran) error {
 		return verdictError(exitUndecided)
 	}
 	printDeviations(out, done.last.Deviations)
-	if is, was := r.traces(done.last.Result); !r.same(done.last.Result) {
-		_, _ = fmt.Fprintf(out, "not the same run: its trace is %s, was %s. The program or the scenario has changed.\n", is, was)
+	if is, was := r.hashes(done.last.Result); !r.same(done.last.Result) {
+		_, _ = fmt.Fprintf(out, "not the same run: its trace hash is %s, was %s. The program or the scenario has changed.\n", is, was)
 		return verdictError(exitContradiction)
 	}
-	if r.trace == "" { // a link to a run that nobody had made yet
-		_, _ = fmt.Fprintf(out, "the trace is %s\n", results.Hash(done.last.TraceHash))
+	if r.hash == "" { // a link to a run that nobody had made yet
+		_, _ = fmt.Fprintf(out, "the trace hash is %s\n", results.Hash(done.last.TraceHash))
 	} else {
-		_, _ = fmt.Fprintf(out, "the same run: its trace is %s\n", r.trace)
+		_, _ = fmt.Fprintf(out, "the same run: its trace hash is %s\n", r.hash)
 	}
 	return exitFor(done.tally.Conclusion())
 }
 
-// traces are the trace hashes of the repetition and of the first run, if known.
-func (r replay) traces(result runner.Result) (is, was string) {
+// hashes are the trace hashes of the repetition and of the first run, if known.
+func (r replay) hashes(result runner.Result) (is, was string) {
 	hash := results.Hash(result.TraceHash)
-	return hash[:min(len(hash), len(r.trace))], r.trace
+	return hash[:min(len(hash), len(r.hash))], r.hash
 }
 
 // about returns the finding that a trace of the run explains: that of the case, or the first
@@ -348,8 +348,8 @@ func (r replay) test(ctx context.Context, out, problems io.Writer) error {
 	case result.Interrupted:
 		return verdictError(exitUndecided)
 	case !r.same(result):
-		is, was := r.traces(result)
-		return fmt.Errorf("%s: not the same run: its trace is %s, was %s", r.again.name, is, was)
+		is, was := r.hashes(result)
+		return fmt.Errorf("%s: not the same run: its trace hash is %s, was %s", r.again.name, is, was)
 	case f.Verdict != checker.Violated:
 		return fmt.Errorf("%s: the run violates no property that a test could check", r.again.name)
 	default:
@@ -383,7 +383,7 @@ func replayOfCase(path string) (replay, error) {
 		seed:     c.Seed,
 		course:   c.Course,
 		same:     c.Replay().Same,
-		trace:    fmt.Sprintf("%08x", c.Trace),
+		hash:     fmt.Sprintf("%08x", c.Trace),
 		kept:     &c,
 	}, nil
 }
@@ -419,10 +419,10 @@ func (r replay) printCase(out io.Writer, done ran) error {
 		_, _ = fmt.Fprintf(out, "\nNotes: %s\n", c.Notes)
 	}
 	done.printStored(out)
-	if is, was := r.traces(done.last.Result); r.same(done.last.Result) {
-		_, _ = fmt.Fprintf(out, "the same run: its trace is %s\n", was)
+	if is, was := r.hashes(done.last.Result); r.same(done.last.Result) {
+		_, _ = fmt.Fprintf(out, "the same run: its trace hash is %s\n", was)
 	} else {
-		_, _ = fmt.Fprintf(out, "not the stored run: its trace is %s, was %s. The program or the file has changed.\n", is, was)
+		_, _ = fmt.Fprintf(out, "not the stored run: its trace hash is %s, was %s. The program or the file has changed.\n", is, was)
 	}
 	return exitFor(conclusion)
 }
