@@ -10,17 +10,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/lockstorm/lockstorm/internal/show/ci"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/spf13/cobra"
 )
 
 // allSuites are the suites but for the programs, which their flag chooses.
 var allSuites = []string{"cases", "tests", "debate", "explore", "hunt"}
 
-func newCI() *cobra.Command {
-	r := ciRun{began: time.Now()}
+func newCI(line commandLine) *cobra.Command {
+	r := ciRun{line: line, began: time.Now()}
 	cmd := &cobra.Command{
 		Use:   "ci [PACKAGE|ROW|FILE]...",
 		Short: "Run your locktest tests, programs, saved cases and scenarios within a time budget",
@@ -67,38 +66,6 @@ error.`,
 	return cmd
 }
 
-// ciRun is a run of ci.
-type ciRun struct {
-	budget              time.Duration
-	suites, programs    []string
-	runs                int
-	seed                uint64
-	dir, junit, summary string
-
-	out    io.Writer
-	began  time.Time
-	report ci.Report
-	failed error
-
-	in    map[string][]string // what each suite that is run checks
-	tests map[string]string   // the directories of the packages whose tests use locktest, by import paths
-}
-
-// share returns a context that ends with ctx, or when a part of the time that is left is used up.
-func (r *ciRun) share(ctx context.Context, parts int) (context.Context, context.CancelFunc) {
-	left := time.Until(r.began.Add(r.budget))
-	return context.WithDeadlineCause(ctx, time.Now().Add(left/time.Duration(parts)),
-		fmt.Errorf("the budget of %s is used up: raise --budget", textfmt.Whole(r.budget)))
-}
-
-// whyEnded returns the reason why a context, and the work under it, has ended.
-func whyEnded(ctx context.Context) string {
-	if why := context.Cause(ctx); !errors.Is(why, context.Canceled) {
-		return why.Error()
-	}
-	return "interrupted"
-}
-
 // run makes all checks, and prints and writes the report.
 func (r *ciRun) run(ctx context.Context) error {
 	r.report.With = fmt.Sprintf("lockstorm %s, budget %s, seed of the hunt %d", version(), textfmt.Whole(r.budget), r.seed)
@@ -131,17 +98,4 @@ func (r *ciRun) run(ctx context.Context) error {
 		_, _ = io.WriteString(r.out, ci.Annotations(r.report))
 	}
 	return cmp.Or(r.failed, exitFor(r.report.Conclusion()))
-}
-
-// add adds a check that was made, or not run, and prints a line about it.
-func (r *ciRun) add(c ci.Check) {
-	r.report.Checks = append(r.report.Checks, c)
-	_, _ = fmt.Fprintln(r.out, strings.TrimSuffix(fmt.Sprintf("%s: %s: %v: %s", c.Suite, c.Name, c.Outcome, c.Summary), ": "))
-}
-
-// fail records that something could not be done, if err is an error.
-func (r *ciRun) fail(what string, err error) {
-	if err != nil {
-		r.failed = errors.Join(r.failed, fmt.Errorf("%s: %w", what, err))
-	}
 }

@@ -1,19 +1,16 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/shlex"
-
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/show/ci"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -80,22 +77,6 @@ func suiteOf(arg string) (suite string, err error) {
 	return "debate", err
 }
 
-// inRepository returns a path as an annotation needs it.
-func inRepository(path string) string {
-	abs, err := filepath.Abs(path)
-	if rel, no := filepath.Rel(os.Getenv("GITHUB_WORKSPACE"), abs); err == nil && no == nil {
-		path = rel
-	}
-	return filepath.ToSlash(filepath.Clean(path))
-}
-
-// runLine runs a command line of this program. It returns the exit code and what was printed.
-func runLine(ctx context.Context, args ...string) (code int, out, problems string) {
-	var o, p bytes.Buffer
-	code = execute(ctx, args, strings.NewReader(""), &o, &p)
-	return code, strings.TrimSpace(o.String()), strings.TrimPrefix(strings.TrimSpace(p.String()), "lockstorm: ")
-}
-
 // lines makes the checks of a suite in the time that is left. Each is a command line of this program,
 // whose exit code is the outcome.
 func (r *ciRun) lines(ctx context.Context, suite string, line ...string) {
@@ -120,7 +101,7 @@ func (r *ciRun) lines(ctx context.Context, suite string, line ...string) {
 			during, c.Kept = ctx, filepath.Join(r.dir, "hunt")
 			args = append(args, "--out", c.Kept, "--budget", time.Until(r.began.Add(r.budget)).String())
 		}
-		code, out, problems := runLine(during, args...)
+		code, out, problems := r.line(during, args...)
 		c.Took, c.Outcome = time.Since(began), ci.Undecided
 		if c.Summary, c.Story, _ = strings.Cut(out, "\n"); suite == "explore" { // the conclusion follows a table
 			c.Summary, c.Story = out[strings.LastIndexByte(out, '\n')+1:], out
@@ -145,7 +126,7 @@ func (r *ciRun) runProgram(ctx context.Context, text string, number, parts int) 
 	ctx, cancel := r.share(ctx, parts)
 	defer cancel()
 	words, _ := shlex.Split(text)
-	code, out, problems := runLine(ctx, append([]string{"test", "--format", asJSON, "--out", filepath.Join(r.dir, "program", fmt.Sprint(number))}, words...)...)
+	code, out, problems := r.line(ctx, append([]string{"test", "--format", asJSON, "--out", filepath.Join(r.dir, "program", fmt.Sprint(number))}, words...)...)
 	for from := json.NewDecoder(strings.NewReader(out)); ; {
 		var s external.Record
 		if from.Decode(&s) != nil {
@@ -164,9 +145,4 @@ func (r *ciRun) runProgram(ctx context.Context, text string, number, parts int) 
 		r.add(ci.Check{Suite: "program", Name: text, Outcome: ci.Undecided, Summary: problems})
 		r.fail("--program "+text, errors.New(problems))
 	}
-}
-
-// stormCheck returns the check of a storm.
-func stormCheck(suite, name string, s external.Record) ci.Check {
-	return ci.Check{Suite: suite, Name: name, Summary: s.Reason, Story: s.Story, Command: s.Again, Kept: s.Dir, Took: s.Took, Outcome: ci.Outcome(s.Verdict)}
 }

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/measure/series"
@@ -15,6 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // candidates returns the completions for a place in the command line.
@@ -196,13 +195,6 @@ func fixedChoice(names ...string) candidates {
 	return func(*cobra.Command) []cobra.Completion { return slices.Clone(names) }
 }
 
-func texts[T ~string](all []T) (list []string) {
-	for _, one := range all {
-		list = append(list, string(one))
-	}
-	return list
-}
-
 func scenarioNames(cmd *cobra.Command) []cobra.Completion {
 	return described(scenarios.All(), func(s scenarios.Scenario) (string, string) { return s.Name, s.Summary })(cmd)
 }
@@ -308,3 +300,22 @@ func faultKinds(cmd *cobra.Command) []cobra.Completion {
 
 // formats are those of a command.
 func formats(cmd *cobra.Command) []cobra.Completion { return formatsOf(cmd) }
+
+// factsAndFiles completes names of facts, and values where they are few; otherwise files.
+func factsAndFiles(_ *cobra.Command, _ []string, begun string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
+	name, _, valued := strings.Cut(begun, "=")
+	for _, f := range facts {
+		switch {
+		case !valued:
+			all = append(all, cobra.CompletionWithDesc(f.name+"=", f.what))
+		case f.name == name:
+			for _, value := range f.values {
+				all = append(all, name+"="+value)
+			}
+		}
+	}
+	if valued {
+		return beginning(all, begun), cobra.ShellCompDirectiveNoFileComp
+	}
+	return beginning(all, begun), cobra.ShellCompDirectiveNoSpace
+}

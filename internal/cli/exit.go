@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
@@ -43,4 +45,42 @@ func exitFor(o runner.Conclusion) error {
 		return verdictError(exitContradiction)
 	}
 	return verdictError(exitUndecided)
+}
+
+// asked returns a context that ends with the first signal. A command that has to finish something
+// goes on under its [patient] context, which ends with the second signal, or with the first unless
+// that is Ctrl-C, because a process that terminates us does not wait for long. Both end with stop
+// at the latest.
+func asked(parent context.Context, signals <-chan os.Signal) (ctx context.Context, stop func()) {
+	last, end := context.WithCancel(parent)
+	ctx, cancel := context.WithCancel(context.WithValue(parent, patientKey{}, last))
+	go func() {
+		defer end()
+		defer cancel()
+		select {
+		case s := <-signals:
+			if s != os.Interrupt {
+				return
+			}
+		case <-last.Done():
+			return
+		}
+		cancel()
+		select {
+		case <-signals:
+		case <-last.Done():
+		}
+	}()
+	return ctx, end
+}
+
+type patientKey struct{}
+
+// patient returns the context under which a command may finish its work after a signal; without
+// [asked] it is ctx.
+func patient(ctx context.Context) context.Context {
+	if last, ok := ctx.Value(patientKey{}).(context.Context); ok {
+		return last
+	}
+	return ctx
 }

@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
@@ -23,6 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/spf13/cobra"
 )
 
 // exploreOptions are the flags of explore.
@@ -154,13 +153,6 @@ func (o *exploreOptions) flags(cmd *cobra.Command) {
 	formatFlag(cmd, &o.format, []string{asText, asJSON}, "")
 }
 
-// exploredWorld is a scenario to explore.
-type exploredWorld struct {
-	name     string // as on the command line
-	scenario scenarios.Scenario
-	part     scenarios.Part // of the named one that it is
-}
-
 // worlds finds the scenarios, and the smallest worlds of named ones.
 func (o exploreOptions) worlds(ctx context.Context, args []string) (worlds []exploredWorld, err error) {
 	for _, name := range args {
@@ -185,7 +177,7 @@ func (w exploredWorld) smallest(ctx context.Context) (_ exploredWorld, err error
 	if isFile(w.name) {
 		return w, nil
 	}
-	if w.part, err = explore.Smallest(ctx, w.scenario); err == nil {
+	if w.part, err = explore.SmallestPart(ctx, w.scenario); err == nil {
 		w.scenario, err = w.part.Of(w.scenario)
 	}
 	return w, err
@@ -302,4 +294,35 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 		}
 	})
 	return exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick, given: o.given}, err
+}
+
+// exploreAll explores scenarios one after the other and prints a table. When ctx ends, it prints what
+// is there.
+func (o exploreOptions) exploreAll(ctx context.Context, worlds []exploredWorld, wanted []checker.Property, out, problems io.Writer) error {
+	var all []exploration
+	bar := terminal.NewBar(problems, "explore", int64(len(worlds)), terminal.Pieces)
+	defer bar.Done()
+	for i, w := range worlds {
+		ctx, done := shareOf(ctx, len(worlds)-i)
+		x, err := o.explore(ctx, w, wanted, nil, io.Discard)
+		done()
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		all = append(all, x)
+		bar.Step()
+	}
+	bar.Done()
+	if o.format == asJSON {
+		var j explorationsJSON
+		for _, x := range all {
+			j.Explorations = append(j.Explorations, x.json())
+		}
+		if err := writeJSON(out, j); err != nil {
+			return err
+		}
+	} else {
+		printExplorations(out, all)
+	}
+	return exploredExit(all...)
 }

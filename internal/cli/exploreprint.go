@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -15,6 +14,13 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
+
+// exploredWorld is a scenario to explore.
+type exploredWorld struct {
+	name     string // as on the command line
+	scenario scenarios.Scenario
+	part     scenarios.Part // of the named one that it is
+}
 
 // exploration is what an exploration has shown, for people and for scripts.
 type exploration struct {
@@ -226,37 +232,6 @@ func exploredExit(all ...exploration) error {
 // explorationsJSON is what --format json prints of several scenarios.
 type explorationsJSON struct {
 	Explorations []explorationJSON `json:"explorations"`
-}
-
-// exploreAll explores scenarios one after the other and prints a table. When ctx ends, it prints what
-// is there.
-func (o exploreOptions) exploreAll(ctx context.Context, worlds []exploredWorld, wanted []checker.Property, out, problems io.Writer) error {
-	var all []exploration
-	bar := terminal.NewBar(problems, "explore", int64(len(worlds)), terminal.Pieces)
-	defer bar.Done()
-	for i, w := range worlds {
-		ctx, done := shareOf(ctx, len(worlds)-i)
-		x, err := o.explore(ctx, w, wanted, nil, io.Discard)
-		done()
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
-		}
-		all = append(all, x)
-		bar.Step()
-	}
-	bar.Done()
-	if o.format == asJSON {
-		var j explorationsJSON
-		for _, x := range all {
-			j.Explorations = append(j.Explorations, x.json())
-		}
-		if err := writeJSON(out, j); err != nil {
-			return err
-		}
-	} else {
-		printExplorations(out, all)
-	}
-	return exploredExit(all...)
 }
 
 // printExplorations prints a line for each scenario, and what is not as expected.

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The formats of standard output.
@@ -90,6 +90,9 @@ func shareOf(ctx context.Context, shares int) (context.Context, context.CancelFu
 	}
 	return context.WithTimeout(ctx, time.Until(end)/time.Duration(shares))
 }
+
+// mostPoints is the largest number of points of a sweep.
+const mostPoints = 10_000
 
 // numbers is a flag with a list of numbers from 1 on and of ranges: "1,7,12-14". A repeated flag adds to
 // the list.
@@ -214,4 +217,30 @@ func tail(words []string) (text string) {
 // parallelFlag declares --parallel.
 func parallelFlag(cmd *cobra.Command, into *int) {
 	cmd.Flags().IntVar(into, "parallel", 0, "runs at a time (default: as many as suit the backend)")
+}
+
+// colourFlag is the name of the flag for colours, spelt as other programs spell it.
+const colourFlag = "color"
+
+// colour applies the flag for colours to the output.
+func colour(cmd *cobra.Command) error {
+	text, err := cmd.Flags().GetString(colourFlag)
+	if err != nil {
+		return err
+	}
+	when, err := terminal.ParseWhen(text)
+	if err != nil {
+		return fmt.Errorf("--%s %w", colourFlag, err)
+	}
+	if out, is := cmd.OutOrStdout().(*terminal.Output); is {
+		out.Coloured(when)
+	}
+	return nil
+}
+
+func texts[T ~string](all []T) (list []string) {
+	for _, one := range all {
+		list = append(list, string(one))
+	}
+	return list
 }

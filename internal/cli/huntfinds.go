@@ -3,20 +3,16 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/search/explore"
 	"github.com/lockstorm/lockstorm/internal/search/hunt"
 	"github.com/lockstorm/lockstorm/internal/search/shrink"
-	"github.com/lockstorm/lockstorm/internal/show/report"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results/cases"
@@ -28,59 +24,6 @@ type find struct {
 	after time.Duration
 	path  string // of its case; empty: none is kept
 	cut   bool   // whoever started the hunt has stopped it before it was shrunk to the end
-}
-
-// once hunts once and prints the finds.
-func (o *huntOptions) once(cmd *cobra.Command, q search) error {
-	ctx, problems := cmd.Context(), cmd.ErrOrStderr()
-	log, err := o.log(cmd, q)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = log.Close() }() // records are written
-	var h haul
-	switch {
-	case o.shards.one():
-		if err := q.shard(ctx, log, problems); err != nil {
-			return err
-		}
-		return o.shards.made(log, cmd.OutOrStdout())
-	case log != nil:
-		h, err = q.joined(ctx, log)
-	default:
-		h, err = q.watched(ctx, problems)
-	}
-	if err != nil {
-		return err
-	}
-	finds, err := o.conclude(ctx, q, h, cmd.OutOrStdout(), problems)
-	if err != nil {
-		return err
-	}
-	return o.report.after(cmd, h.ended(q), "hunt of "+q.Space.Name(), func(ctx context.Context, r *report.Report) error {
-		r.Lead = fmt.Sprintf("Ground: %s. %s (%s).", q.Space.Name(), textfmt.Sentence(h.headline()), h.figures(q.budget > 0))
-		var kept []report.SavedCase
-		for _, f := range finds {
-			kept = append(kept, report.SavedCase{Case: cases.New(f.Small, f.Property), Path: f.path, Title: f.Property.Code(), Remark: f.standing(o.assumed) + "; " + f.shrunk()})
-		}
-		return r.Cases(ctx, kept)
-	})
-}
-
-// conclude shrinks and stores the finds of a hunt, and prints what it has shown. An error is returned
-// after everything that is known has been printed.
-func (o *huntOptions) conclude(ctx context.Context, q search, h haul, out, problems io.Writer) ([]find, error) {
-	finds, failed := o.take(ctx, q, h, problems)
-	if o.format == asJSON {
-		return finds, cmp.Or(json.NewEncoder(out).Encode(scoreOf(q, h, finds)), failed)
-	}
-	terminal.Fit(out)
-	o.printHaul(out, q, h)
-	for _, f := range finds {
-		f.print(out, o.assumed)
-	}
-	printAdvice(out, o.assumed, finds)
-	return finds, failed
 }
 
 // take shrinks and stores the finds. If the hunt itself was stopped, shrinking goes on: the finds
@@ -307,7 +250,7 @@ type shrinking struct {
 func (o *huntOptions) shrinking(q search) shrinking {
 	s := shrinking{taker: shrink.Minimizer{Backend: q.Backend, Terms: q.Terms, Promised: promises.Of}}
 	if q.Backend.Drivable {
-		s.taker.Shortest = explore.Shortest
+		s.taker.Shortest = explore.ShortestRun
 	}
 	if o.budget > 0 {
 		s.end = time.Now().Add(o.budget / shrinkShare)

@@ -1,46 +1,15 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 
 	"github.com/lockstorm/lockstorm/internal/search/inevitable"
-	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // futures are those of an event. Tests have fewer.
 var futures = inevitable.DefaultFutures
-
-// decided prints how the violation of the run became inevitable, if that is wanted.
-func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, problems io.Writer) error {
-	if !o.inevitable || done.tally.Interrupted {
-		return nil
-	}
-	f := r.about(done.last.Result)
-	line := terminal.NewBar(problems, "futures", 0, terminal.Told)
-	defer line.Done()
-	options := inevitable.Options{Futures: futures, Runs: inevitable.DefaultRuns, Messages: inevitable.DefaultMessages}
-	a, err := inevitable.Analyse(ctx, r.again.backend, done.last.Executed(), r.seed, r.course, f.Property, options, func(now inevitable.Analysis) {
-		if line.Due() {
-			line.Say("")
-			line.Left("%s runs from %s", textfmt.Grouped(now.Runs), textfmt.Count(len(now.Points), "event"))
-		}
-	})
-	line.Done()
-	if err != nil {
-		return fmt.Errorf("--inevitable: %w", err)
-	}
-	if r.kept == nil {
-		_, _ = fmt.Fprintln(out)
-	}
-	printInevitable(out, a)
-	for i := range done.subjects {
-		done.subjects[i].Inevitable = &a
-	}
-	return nil
-}
 
 // printInevitable prints the curve where it changes, what decided, and the but-for table.
 func printInevitable(out io.Writer, a inevitable.Analysis) {

@@ -3,21 +3,18 @@ package cli
 import (
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/docs"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/show/report"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/results/cases"
 	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/spf13/cobra"
 )
 
 func newList() *cobra.Command {
@@ -228,58 +225,29 @@ func able(k nemesis.Kind) []string {
 	return list
 }
 
-// findScenario finds a scenario by its name or its file.
-func findScenario(name string) (scenarios.Scenario, error) {
-	return findAnd(name, func(scenarios.Scenario) error { return nil })
+// suites are those of "run @NAME".
+var suites = []struct {
+	name, what string
+	subject    func() subject
+}{
+	{"debate", "the rows and series of the debate, as the command debate runs them", func() subject { return &debate{topics: scenarios.Topics()} }},
+	{"compare", "all locks in all trials, as the command compare runs them", func() subject {
+		return &comparison{Comparison: report.Comparison{Locks: scenarios.Contenders(), Trials: scenarios.Trials()}}
+	}},
+	{"published", "results that others have published on locks", func() subject { return newPublications() }},
 }
 
-// prepare finds a scenario and prepares it for the backend.
-func prepare(name string, b runner.Backend) (e runner.Experiment, err error) {
-	_, err = findAnd(name, func(s scenarios.Scenario) (err error) {
-		e, err = prepareOn(b, s)
-		return err
-	})
-	return e, err
-}
+// suiteMark precedes the name of a suite where a scenario could also stand.
+const suiteMark = "@"
 
-// findAnd finds a scenario by its name, or in a file, and checks it. Errors in a file name the file and, if
-// known, the line.
-func findAnd(name string, check func(scenarios.Scenario) error) (scenarios.Scenario, error) {
-	if isFile(name) {
-		return loadAnd(name, check)
-	}
-	s, err := scenarios.Find(name)
-	if p, ok := findPoint(name); ok && err != nil {
-		s, err = p, nil
-	}
-	if err != nil {
-		if info, no := os.Stat(name); no == nil {
-			err = fmt.Errorf("%s is no scenario: want the name of one, or a YAML file with a dot or a slash in its name", pathKind(name, info))
+// findSuite returns the suite that @NAME names.
+func findSuite(word string) (subject, error) {
+	var known []string
+	for _, s := range suites {
+		if word == suiteMark+s.name {
+			return s.subject(), nil
 		}
-		return s, err
+		known = append(known, suiteMark+s.name)
 	}
-	return s, check(s)
-}
-
-// pathKind names a file or a directory with what it is.
-func pathKind(name string, info fs.FileInfo) string {
-	if info.IsDir() {
-		return "the directory " + name
-	}
-	return "the file " + name
-}
-
-// loadAnd loads a scenario from a file and checks it.
-func loadAnd(path string, check func(scenarios.Scenario) error) (scenarios.Scenario, error) {
-	s, err := scenarios.Load(path, check)
-	if err != nil {
-		if _, no := cases.Load(path); no == nil { // both are YAML, and a hunt keeps cases
-			err = fmt.Errorf("%s: this is a case, not a scenario: use lockstorm replay", path)
-		}
-	}
-	return s, err
-}
-
-func isFile(name string) bool {
-	return strings.ContainsAny(name, "./\\")
+	return nil, fmt.Errorf("unknown suite %q: want %s", word, strings.Join(known, ", "))
 }

@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,16 +10,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
 
-	"github.com/spf13/cobra"
-
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/terminal"
-	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/spf13/cobra"
 )
 
 // gcPercent makes the garbage collector run an eighth as often as usual. The live heap is a
@@ -78,27 +76,6 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 	return exitBadInput
 }
 
-// complain prints an error in one line. Its text may be a user's, a file's or a program's.
-func complain(problems io.Writer, err error) {
-	text := redacted(textfmt.Printable(oneLine.Replace(strings.TrimSpace(err.Error()))))
-	text = together.ReplaceAllString(text, "--$1 and --$2: want one of them")
-	if unknown := new(textfmt.UnknownError); errors.As(err, &unknown) && !unknown.Few() {
-		text += fmt.Sprintf(` ("lockstorm %s" names all)`, listOf(unknown.What))
-	}
-	_, _ = fmt.Fprintln(problems, "lockstorm:", text)
-}
-
-// oneLine puts an error of several lines into one.
-var oneLine = strings.NewReplacer(":\n", ": ", "\n", "; ")
-
-// together matches cobra's error about flags that exclude each other.
-var together = regexp.MustCompile(`^if any flags in the group .* \[(\S+) (\S+)\] were all set$`)
-
-// redacted hides user names and passwords of URLs in a text.
-func redacted(text string) string { return credentials.ReplaceAllString(text, "://…@") }
-
-var credentials = regexp.MustCompile(`://[^\s"']*@`)
-
 func newRoot() *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
@@ -135,7 +112,7 @@ alone which properties held.
 	group("Search:", newHunt(), newExplore(), newRare())
 	group("Measure:", newSweep(), newTune(), newDoctor())
 	group("Read:", newReport(), newList())
-	group("In CI:", newCI())
+	group("In CI:", newCI(runLine))
 	root.SetVersionTemplate(versionText())
 	ownCommands(root)
 	completed(root)
@@ -154,59 +131,9 @@ func knownCommand(root *cobra.Command, args []string) error {
 	return err
 }
 
-// colourFlag is the name of the flag for colours, spelt as other programs spell it.
-const colourFlag = "color"
-
-// colour applies the flag for colours to the output.
-func colour(cmd *cobra.Command) error {
-	text, err := cmd.Flags().GetString(colourFlag)
-	if err != nil {
-		return err
-	}
-	when, err := terminal.ParseWhen(text)
-	if err != nil {
-		return fmt.Errorf("--%s %w", colourFlag, err)
-	}
-	if out, is := cmd.OutOrStdout().(*terminal.Output); is {
-		out.Coloured(when)
-	}
-	return nil
-}
-
-// asked returns a context that ends with the first signal. A command that has to finish something
-// goes on under its [patient] context, which ends with the second signal, or with the first unless
-// that is Ctrl-C, because a process that terminates us does not wait for long. Both end with stop
-// at the latest.
-func asked(parent context.Context, signals <-chan os.Signal) (ctx context.Context, stop func()) {
-	last, end := context.WithCancel(parent)
-	ctx, cancel := context.WithCancel(context.WithValue(parent, patientKey{}, last))
-	go func() {
-		defer end()
-		defer cancel()
-		select {
-		case s := <-signals:
-			if s != os.Interrupt {
-				return
-			}
-		case <-last.Done():
-			return
-		}
-		cancel()
-		select {
-		case <-signals:
-		case <-last.Done():
-		}
-	}()
-	return ctx, end
-}
-
-type patientKey struct{}
-
-// patient returns the context under which a command may finish its work after a signal; without
-// [asked] it is ctx.
-func patient(ctx context.Context) context.Context {
-	if last, ok := ctx.Value(patientKey{}).(context.Context); ok {
-		return last
-	}
-	return ctx
+// runLine is the [commandLine] of ci.
+func runLine(ctx context.Context, args ...string) (code int, out, problems string) {
+	var o, p bytes.Buffer
+	code = execute(ctx, args, strings.NewReader(""), &o, &p)
+	return code, strings.TrimSpace(o.String()), strings.TrimPrefix(strings.TrimSpace(p.String()), "lockstorm: ")
 }

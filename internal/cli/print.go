@@ -35,6 +35,9 @@ func printGroups(out io.Writer, t *textfmt.Table) {
 	t.Text(out, look)
 }
 
+// oneLine puts an error of several lines into one.
+var oneLine = strings.NewReplacer(":\n", ": ", "\n", "; ")
+
 // colored returns the text of a conclusion in its colour.
 func colored(on terminal.Screen, o runner.Conclusion, text string) string {
 	switch o {

@@ -12,14 +12,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/playground"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/search/inevitable"
 	"github.com/lockstorm/lockstorm/internal/show/report"
 	"github.com/lockstorm/lockstorm/internal/show/trace"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -27,6 +26,7 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/results/cases"
 	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/spf13/cobra"
 )
 
 // replayOptions are the flags of replay.
@@ -107,7 +107,7 @@ type replay struct {
 	seed     uint64
 	course   runner.Course
 	same     func(runner.Result) bool
-	trace    string      // of the first run, or its begin
+	hash     string      // the trace hash of the first run, or its begin
 	kept     *cases.Case // nil: nobody has said what the run shows
 }
 
@@ -139,7 +139,7 @@ func findReplay(arg, file string) (replay, error) {
 		seed:     text.Seed,
 		course:   text.Course,
 		same:     text.Same,
-		trace:    fmt.Sprintf("%08x", text.Trace),
+		hash:     fmt.Sprintf("%08x", text.Trace),
 	}, err
 }
 
@@ -165,7 +165,7 @@ func replayOfLink(link, file string) (replay, error) {
 		scenario: s,
 		seed:     l.Seed,
 		same:     func(r runner.Result) bool { return strings.HasPrefix(results.Hash(r.TraceHash), l.Trace) },
-		trace:    l.Trace,
+		hash:     l.Trace,
 	}, err
 }
 
@@ -219,7 +219,7 @@ func replayOfDir(dir string) (replay, error) {
 		seed:     run.Seed,
 		course:   run.Course,
 		same:     func(r runner.Result) bool { return results.Hash(r.TraceHash) == run.TraceHash },
-		trace:    run.TraceHash,
+		hash:     run.TraceHash,
 	}, nil
 }
 
@@ -269,22 +269,22 @@ func (r replay) printSame(out io.Writer, done ran) error {
 		return verdictError(exitUndecided)
 	}
 	printDeviations(out, done.last.Deviations)
-	if is, was := r.traces(done.last.Result); !r.same(done.last.Result) {
-		_, _ = fmt.Fprintf(out, "not the same run: its trace is %s, was %s. The program or the scenario has changed.\n", is, was)
+	if is, was := r.hashes(done.last.Result); !r.same(done.last.Result) {
+		_, _ = fmt.Fprintf(out, "not the same run: its trace hash is %s, was %s. The program or the scenario has changed.\n", is, was)
 		return verdictError(exitContradiction)
 	}
-	if r.trace == "" { // a link to a run that nobody had made yet
-		_, _ = fmt.Fprintf(out, "the trace is %s\n", results.Hash(done.last.TraceHash))
+	if r.hash == "" { // a link to a run that nobody had made yet
+		_, _ = fmt.Fprintf(out, "the trace hash is %s\n", results.Hash(done.last.TraceHash))
 	} else {
-		_, _ = fmt.Fprintf(out, "the same run: its trace is %s\n", r.trace)
+		_, _ = fmt.Fprintf(out, "the same run: its trace hash is %s\n", r.hash)
 	}
 	return exitFor(done.tally.Conclusion())
 }
 
-// traces are the trace hashes of the repetition and of the first run, if known.
-func (r replay) traces(result runner.Result) (is, was string) {
+// hashes are the trace hashes of the repetition and of the first run, if known.
+func (r replay) hashes(result runner.Result) (is, was string) {
 	hash := results.Hash(result.TraceHash)
-	return hash[:min(len(hash), len(r.trace))], r.trace
+	return hash[:min(len(hash), len(r.hash))], r.hash
 }
 
 // about returns the finding that a trace of the run explains: that of the case, or the first
@@ -299,6 +299,35 @@ func (r replay) about(result runner.Result) checker.Finding {
 		}
 	}
 	return result.Report.Finding(checker.Lease)
+}
+
+// decided prints how the violation of the run became inevitable, if that is wanted.
+func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, problems io.Writer) error {
+	if !o.inevitable || done.tally.Interrupted {
+		return nil
+	}
+	f := r.about(done.last.Result)
+	line := terminal.NewBar(problems, "futures", 0, terminal.Told)
+	defer line.Done()
+	options := inevitable.Options{Futures: futures, Runs: inevitable.DefaultRuns, Messages: inevitable.DefaultMessages}
+	a, err := inevitable.Analyse(ctx, r.again.backend, done.last.Executed(), r.seed, r.course, f.Property, options, func(now inevitable.Analysis) {
+		if line.Due() {
+			line.Say("")
+			line.Left("%s runs from %s", textfmt.Grouped(now.Runs), textfmt.Count(len(now.Points), "event"))
+		}
+	})
+	line.Done()
+	if err != nil {
+		return fmt.Errorf("--inevitable: %w", err)
+	}
+	if r.kept == nil {
+		_, _ = fmt.Fprintln(out)
+	}
+	printInevitable(out, a)
+	for i := range done.subjects {
+		done.subjects[i].Inevitable = &a
+	}
+	return nil
 }
 
 // test prints a Go test of the case, or of the run's first violation.
@@ -319,8 +348,8 @@ func (r replay) test(ctx context.Context, out, problems io.Writer) error {
 	case result.Interrupted:
 		return verdictError(exitUndecided)
 	case !r.same(result):
-		is, was := r.traces(result)
-		return fmt.Errorf("%s: not the same run: its trace is %s, was %s", r.again.name, is, was)
+		is, was := r.hashes(result)
+		return fmt.Errorf("%s: not the same run: its trace hash is %s, was %s", r.again.name, is, was)
 	case f.Verdict != checker.Violated:
 		return fmt.Errorf("%s: the run violates no property that a test could check", r.again.name)
 	default:
@@ -354,7 +383,7 @@ func replayOfCase(path string) (replay, error) {
 		seed:     c.Seed,
 		course:   c.Course,
 		same:     c.Replay().Same,
-		trace:    fmt.Sprintf("%08x", c.Trace),
+		hash:     fmt.Sprintf("%08x", c.Trace),
 		kept:     &c,
 	}, nil
 }
@@ -390,10 +419,10 @@ func (r replay) printCase(out io.Writer, done ran) error {
 		_, _ = fmt.Fprintf(out, "\nNotes: %s\n", c.Notes)
 	}
 	done.printStored(out)
-	if is, was := r.traces(done.last.Result); r.same(done.last.Result) {
-		_, _ = fmt.Fprintf(out, "the same run: its trace is %s\n", was)
+	if is, was := r.hashes(done.last.Result); r.same(done.last.Result) {
+		_, _ = fmt.Fprintf(out, "the same run: its trace hash is %s\n", was)
 	} else {
-		_, _ = fmt.Fprintf(out, "not the stored run: its trace is %s, was %s. The program or the file has changed.\n", is, was)
+		_, _ = fmt.Fprintf(out, "not the stored run: its trace hash is %s, was %s. The program or the file has changed.\n", is, was)
 	}
 	return exitFor(conclusion)
 }

@@ -73,9 +73,9 @@ func TestReplayBranches(t *testing.T) {
 	page := filepath.Join(dir, "page.html")
 	code, out, _ := command(t, "replay", text, "--out", dir, "--report", page)
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "the same run: its trace is ")
+	wantIn(t, out, "the same run: its trace hash is ")
 	wantIn(t, read(t, page), "Message by message")
 	code, out, _ = command(t, "replay", filepath.Join(dir, "crash-restart-sim-1"), "--out", "")
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "the same run: its trace is ")
+	wantIn(t, out, "the same run: its trace hash is ")
 }

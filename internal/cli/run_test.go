@@ -124,7 +124,7 @@ func TestViolatedRunIsPrintedWithItsReplay(t *testing.T) {
 		again, repeated, problems := command(t, append(strings.Fields(found[1]), "--out", "")...)
 		want(t, "exit code of "+line+problems, again, code)
 		want(t, "story", story(repeated), story(printed))
-		wantIn(t, repeated, "the same run: its trace is ")
+		wantIn(t, repeated, "the same run: its trace hash is ")
 		if replayCommand.MatchString(repeated) {
 			t.Errorf("the repetition prints how to repeat it:\n%s", repeated)
 		}

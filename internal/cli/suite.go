@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
-	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/show/report"
@@ -19,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/spf13/cobra"
 )
 
 // A suite is a list of scenarios that are run, stored and printed together. Debate, compare and
@@ -42,33 +41,6 @@ type subject interface {
 
 // keptRun returns the directory of a run, or "" if it is not stored.
 type keptRun func(scenario, backend string, seed uint64) string
-
-// suites are those of "run @NAME".
-var suites = []struct {
-	name, what string
-	subject    func() subject
-}{
-	{"debate", "the rows and series of the debate, as the command debate runs them", func() subject { return &debate{topics: scenarios.Topics()} }},
-	{"compare", "all locks in all trials, as the command compare runs them", func() subject {
-		return &comparison{Comparison: report.Comparison{Locks: scenarios.Contenders(), Trials: scenarios.Trials()}}
-	}},
-	{"published", "results that others have published on locks", func() subject { return newPublications() }},
-}
-
-// suiteMark precedes the name of a suite where a scenario could also stand.
-const suiteMark = "@"
-
-// findSuite returns the suite that @NAME names.
-func findSuite(word string) (subject, error) {
-	var known []string
-	for _, s := range suites {
-		if word == suiteMark+s.name {
-			return s.subject(), nil
-		}
-		known = append(known, suiteMark+s.name)
-	}
-	return nil, fmt.Errorf("unknown suite %q: want %s", word, strings.Join(known, ", "))
-}
 
 // suiteOptions are the flags of a suite.
 type suiteOptions struct {
@@ -350,4 +322,17 @@ func names[T any](list []T, name func(T) string) []string {
 		all[i] = name(v)
 	}
 	return all
+}
+
+// versionsOf returns the lasting versions of all that some scenarios use on a backend. Scenarios that
+// the backend cannot run use nothing.
+func versionsOf(b runner.Backend, all []task) map[string]string {
+	v, seen := map[string]string{}, map[string]bool{} // by product: some take a second to print their version
+	for _, t := range all {
+		if e, err := runner.Prepare(b, t.Scenario); err == nil && !seen[e.Backend().Product] {
+			seen[e.Backend().Product] = true
+			maps.Copy(v, lastingVersions(e.Backend()))
+		}
+	}
+	return v
 }

@@ -7,16 +7,18 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/measure/sweep"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/internal/show/picture"
 	"github.com/lockstorm/lockstorm/internal/show/report"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/spf13/cobra"
 )
 
 // sweepOptions are the flags of sweep.
@@ -262,4 +264,41 @@ func fitting(r sweep.Results) runner.Conclusion {
 		}
 	}
 	return conclusion
+}
+
+// ownSweep makes the sweep of --vary over a scenario, by name or from a file.
+func (o *sweepOptions) ownSweep(name string) (sweep.Sweep, error) {
+	s, err := findScenario(name)
+	if err != nil {
+		return sweep.Sweep{}, err
+	}
+	property := checker.Lease
+	for _, p := range slices.Backward(checker.Properties()) {
+		if s.Expect[p] == checker.Violated {
+			property = p
+		}
+	}
+	if o.property != "" {
+		list, err := findProperties("property", []string{o.property})
+		if err != nil {
+			return sweep.Sweep{}, err
+		}
+		property = list[0]
+	}
+	var fields []varied
+	command := "lockstorm sweep " + textfmt.Quoted(name)
+	for _, text := range o.vary {
+		v, err := parseVaried(text)
+		if err != nil {
+			return sweep.Sweep{}, err
+		}
+		if slices.ContainsFunc(fields, func(other varied) bool { return other.path == v.path }) {
+			return sweep.Sweep{}, fmt.Errorf("--vary: %s is varied twice", v.path)
+		}
+		fields = append(fields, v)
+		command += " --vary " + textfmt.Quoted(text)
+	}
+	made, err := variedSweep(s, property, fields)
+	made.Command = command + " --property " + property.Code()
+	return made, err
 }

@@ -6,12 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/measure/series"
 	"github.com/lockstorm/lockstorm/internal/measure/sweep"
 	"github.com/lockstorm/lockstorm/internal/show/report"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
-	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // printSweep prints the results for a terminal.
@@ -65,33 +63,6 @@ func sweepPage(out io.Writer, r sweep.Results) error {
 		p.say("[%s](%[1]s) has every boundary, in %s: the largest value tried below it, at which a run violates the property, and the smallest above it, at which %s showed nothing; then the formula and the rules of thumb, each with what was found there.", sweep.BoundariesFile, r.Params[0].Head(), textfmt.Count(r.Runs, "run"))
 	}
 	return p.err
-}
-
-// sweeps are those that there are, in the order in which they are listed.
-var sweeps = series.All
-
-// findSweep makes the sweep of a name.
-func findSweep(name string) (sweep.Sweep, error) {
-	var known []string
-	for _, s := range sweeps {
-		if s.Name == name {
-			return s.Make(), nil
-		}
-		known = append(known, s.Name)
-	}
-	return sweep.Sweep{}, &textfmt.UnknownError{What: "sweep", Name: name, Known: known}
-}
-
-// findPoint finds a point of any sweep by the name of its scenario.
-func findPoint(name string) (scenarios.Scenario, bool) {
-	for _, known := range sweeps {
-		for _, p := range known.Make().Points {
-			if p.Scenario.Name == name {
-				return p.Scenario, true
-			}
-		}
-	}
-	return scenarios.Scenario{}, false
 }
 
 // mostShown is the largest x for which the scenario of a boundary is shown.

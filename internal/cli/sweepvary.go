@@ -11,14 +11,10 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/measure/sweep"
-	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-const (
-	usualSteps = 11 // values of a range
-	mostPoints = 10_000
-)
+const usualSteps = 11 // values of a range
 
 // varied is a field of a scenario and its values in a sweep.
 type varied struct {
@@ -215,41 +211,4 @@ func pointAt(s scenarios.Scenario, fields []varied, choice []int) (point sweep.P
 		point.Curve = s.Name
 	}
 	return point, nil
-}
-
-// ownSweep makes the sweep of --vary over a scenario, by name or from a file.
-func (o *sweepOptions) ownSweep(name string) (sweep.Sweep, error) {
-	s, err := findScenario(name)
-	if err != nil {
-		return sweep.Sweep{}, err
-	}
-	property := checker.Lease
-	for _, p := range slices.Backward(checker.Properties()) {
-		if s.Expect[p] == checker.Violated {
-			property = p
-		}
-	}
-	if o.property != "" {
-		list, err := findProperties("property", []string{o.property})
-		if err != nil {
-			return sweep.Sweep{}, err
-		}
-		property = list[0]
-	}
-	var fields []varied
-	command := "lockstorm sweep " + textfmt.Quoted(name)
-	for _, text := range o.vary {
-		v, err := parseVaried(text)
-		if err != nil {
-			return sweep.Sweep{}, err
-		}
-		if slices.ContainsFunc(fields, func(other varied) bool { return other.path == v.path }) {
-			return sweep.Sweep{}, fmt.Errorf("--vary: %s is varied twice", v.path)
-		}
-		fields = append(fields, v)
-		command += " --vary " + textfmt.Quoted(text)
-	}
-	made, err := variedSweep(s, property, fields)
-	made.Command = command + " --property " + property.Code()
-	return made, err
 }

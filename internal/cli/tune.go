@@ -126,7 +126,7 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 		}
 	} else {
 		terminal.Fit(out)
-		printTuning(out, a, o)
+		printTuning(out, a, o.out)
 	}
 	switch {
 	case unstored != nil: // after the advice, which is worth minutes

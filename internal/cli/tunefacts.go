@@ -9,12 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
-
 	"github.com/lockstorm/lockstorm/internal/measure/tune"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"go.yaml.in/yaml/v3"
 )
 
 // fact is a fact or a goal that tune accepts as NAME=VALUE: a field of a question.
@@ -148,23 +146,4 @@ func factsHelp() string {
 		fmt.Fprintf(&b, "  %-19s %s\n", f.name, f.what)
 	}
 	return b.String()
-}
-
-// factsAndFiles completes names of facts, and values where they are few; otherwise files.
-func factsAndFiles(_ *cobra.Command, _ []string, begun string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
-	name, _, valued := strings.Cut(begun, "=")
-	for _, f := range facts {
-		switch {
-		case !valued:
-			all = append(all, cobra.CompletionWithDesc(f.name+"=", f.what))
-		case f.name == name:
-			for _, value := range f.values {
-				all = append(all, name+"="+value)
-			}
-		}
-	}
-	if valued {
-		return beginning(all, begun), cobra.ShellCompDirectiveNoFileComp
-	}
-	return beginning(all, begun), cobra.ShellCompDirectiveNoSpace
 }

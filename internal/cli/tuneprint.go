@@ -16,8 +16,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// printTuning prints an advice for a person.
-func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
+// printTuning prints an advice for a person. dir is the directory in which it is stored; "": none.
+func printTuning(out io.Writer, a tune.Advice, dir string) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
 	if a.Refusal != "" {
 		p("no setting is recommended\n\n")
@@ -28,14 +28,14 @@ func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
 	printRejected(out, a)
 	printChoice(out, a)
 	switch {
-	case o.out != "" && a.Refusal == "" && a.Validation == nil:
-		p("\nnot stored in %s, because it is not complete\n", o.out)
-	case o.out != "":
-		p("\nstored in %s\n", o.out)
+	case dir != "" && a.Refusal == "" && a.Validation == nil:
+		p("\nnot stored in %s, because it is not complete\n", dir)
+	case dir != "":
+		p("\nstored in %s\n", dir)
 	}
 	if a.Validation != nil {
 		p("\n")
-		printProse(out, report.TryOnServers(o.out))
+		printProse(out, report.TryOnServers(dir))
 	}
 }
 

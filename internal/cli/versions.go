@@ -100,19 +100,6 @@ func lasting(v map[string]string) map[string]string {
 // thisProgram names this program in what it stores; "" if it was built without a version.
 func thisProgram() string { return runner.Program(versions(runner.Backend{Exact: true})) }
 
-// versionsOf returns the lasting versions of all that some scenarios use on a backend. Scenarios that
-// the backend cannot run use nothing.
-func versionsOf(b runner.Backend, all []task) map[string]string {
-	v, seen := map[string]string{}, map[string]bool{} // by product: some take a second to print their version
-	for _, t := range all {
-		if e, err := runner.Prepare(b, t.Scenario); err == nil && !seen[e.Backend().Product] {
-			seen[e.Backend().Product] = true
-			maps.Copy(v, lastingVersions(e.Backend()))
-		}
-	}
-	return v
-}
-
 // buildSum identifies the code of this program: by the commit of its sources if it was built from just these, and
 // otherwise by the executable itself.
 func buildSum() (string, error) {

@@ -144,5 +144,3 @@ func (w worst) scenario(x float64) scenarios.Scenario {
 func onGround(counted time.Duration, ppm int64) time.Duration {
 	return time.Duration(math.Ceil(float64(counted) / (1 + ofPPM(ppm))))
 }
-
-func ofPPM(ppm int64) float64 { return float64(ppm) / 1e6 }

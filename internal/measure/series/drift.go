@@ -15,7 +15,6 @@ const (
 	grain      = 1 * ms             // of expiry in Redis
 	driftRetry = 800 * us           // between two tries of the rival
 	driftStep  = 2*way + driftRetry // from one try to the next
-	nodes      = 5
 )
 
 // DriftReach is how far below [NeededAllowance] the allowance has to be, as a share of
@@ -31,6 +30,8 @@ type wrong struct {
 	fast, slow func(ppm int64) int64
 	by         func(ppm int64) time.Duration
 }
+
+func ofPPM(ppm int64) float64 { return float64(ppm) / 1e6 }
 
 func itself(ppm int64) int64 { return ppm }
 

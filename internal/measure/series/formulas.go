@@ -2,7 +2,6 @@ package series
 
 import (
 	"math"
-	"math/big"
 	"time"
 )
 
@@ -40,20 +39,20 @@ func ExtendedRisk(delay, validity, back, every time.Duration) float64 {
 //	(x − x²/(2 sync))/validity    where x ≤ sync; beyond, as at x = sync
 func UnsyncedRisk(delay, validity, back, sync time.Duration, nodes, needed int) float64 {
 	x := min(max(validity-delay-back, 0), sync)
-	lost := func(v float64) float64 { return tail(nodes, needed, 1-v/sync.Seconds()) }
+	lost := func(v float64) float64 { return AtLeast(nodes, needed, 1-v/sync.Seconds()) }
 	return integral(lost, x.Seconds()) / validity.Seconds()
 }
 
-// tail returns the probability of at least atLeast successes in n trials, each with
-// probability p.
-func tail(n, atLeast int, p float64) float64 {
-	sum := 0.0
-	for k := atLeast; k <= n; k++ {
-		ways := new(big.Int).Binomial(int64(n), int64(k))
-		w, _ := new(big.Float).SetInt(ways).Float64()
-		sum += w * math.Pow(p, float64(k)) * math.Pow(1-p, float64(n-k))
+// AtLeast returns the probability that at least k of n events happen, each with probability p.
+func AtLeast(n, k int, p float64) float64 {
+	sum, ways := 0.0, 1.0 // to choose i of n
+	for i := range n + 1 {
+		if i >= k {
+			sum += ways * math.Pow(p, float64(i)) * math.Pow(1-p, float64(n-i))
+		}
+		ways = ways * float64(n-i) / float64(i+1)
 	}
-	return sum
+	return min(1, sum)
 }
 
 // integral integrates a smooth function from 0 to x, by Simpson's rule.

@@ -204,8 +204,11 @@ func curves() []curve {
 	return list
 }
 
-// quorum of the five nodes.
-const quorum = 3
+// nodes of each world, and the quorum of them.
+const (
+	nodes  = 5
+	quorum = 3
+)
 
 const (
 	every    = 300 * ms // from one extension to the next

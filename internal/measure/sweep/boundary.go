@@ -1,13 +1,10 @@
 package sweep
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
 // find searches the boundary by bisection, and then tries the x of the formula and of the rules of
@@ -70,39 +67,4 @@ func (l *Located) probe(x float64, try func(x float64) (Trial, error)) (checker.
 		l.FirstHolding = &t.X
 	}
 	return t.Verdict, nil
-}
-
-// try runs the scenario at x until a run violates the property, or all runs are made.
-func (m Measurement) try(ctx context.Context, b block, x float64) (Trial, error) {
-	property, t := m.Sweep.Property, Trial{X: x}
-	e, err := runner.Prepare(m.Backend, b.unit.boundary.Scenario(x))
-	if err != nil {
-		return t, fmt.Errorf("at %v: %w", x, err)
-	}
-	looking, stop := context.WithCancel(ctx)
-	defer stop()
-	tally := runner.NewTally(e.Scenario())
-	found := func() bool { return tally.Seen[property][checker.Violated] > 0 }
-	each := func(r runner.Result) {
-		if found() { // this run was already in progress
-			return
-		}
-		tally.Add(r)
-		if found() {
-			stop()
-		}
-	}
-	_, err = runner.Batch{Experiment: e, First: b.first, Runs: b.runs, SideBySide: m.SideBySide, Each: each}.Run(looking)
-	switch {
-	case found():
-		t.Verdict, t.Witness = checker.Violated, witness(tally, property)
-		t.Witness.Story = "" // a dozen trials would repeat it
-	case err != nil:
-		return t, fmt.Errorf("at %v: %w", x, err)
-	case tally.Interrupted || tally.Runs < b.runs:
-		return t, errStopped
-	default:
-		t.Verdict = tally.Observed(property)
-	}
-	return t, nil
 }

@@ -1,8 +1,11 @@
 package sweep
 
 import (
+	"bytes"
+	"encoding/csv"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -51,7 +54,7 @@ func (r Results) pointRows() [][]string {
 	return rows
 }
 
-func inside(m *Measured) string {
+func inside(m *PointResult) string {
 	if in, known := m.Inside(); known {
 		return strconv.FormatBool(in)
 	}
@@ -215,4 +218,33 @@ func printedPointOf(o Outcome) printedPoint {
 		one.Inside = &inside
 	}
 	return one
+}
+
+// Save writes the outcomes and the CSV files. Each file is replaced atomically.
+func (r Results) Save(dir string) error {
+	if err := r.SaveOutcomes(dir); err != nil {
+		return err
+	}
+	tables := []struct {
+		name string
+		rows [][]string
+	}{{PointsFile, r.pointRows()}, {BoundariesFile, r.boundaryRows()}}
+	for _, t := range tables {
+		if len(t.rows) == 1 { // the head alone
+			continue
+		}
+		var b bytes.Buffer
+		if err := csv.NewWriter(&b).WriteAll(t.rows); err != nil {
+			return err
+		}
+		if err := files.WriteWhole(filepath.Join(dir, t.name), b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SaveSummary writes the summary.
+func SaveSummary(dir string, text []byte) error {
+	return files.WriteWhole(filepath.Join(dir, SummaryFile), text)
 }

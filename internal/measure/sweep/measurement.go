@@ -1,14 +1,11 @@
 package sweep
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/shard"
 )
 
 // Measurement measures a sweep on a backend.
@@ -78,70 +75,6 @@ func (m Measurement) chosen() []unit {
 		return all
 	}
 	return slices.DeleteFunc(all, func(u unit) bool { return !slices.Contains(m.Only, u.number) })
-}
-
-// Work returns how many blocks of runs are left to be made for a log.
-func (m Measurement) Work(log *shard.Log) (blocks int) {
-	for _, list := range m.blocks() {
-		for _, b := range list {
-			if log.Shard().Has(b.number) && !log.Has(b.number) {
-				blocks++
-			}
-		}
-	}
-	return blocks
-}
-
-// errStopped says that runs were stopped before the last of them had ended.
-var errStopped = errors.New("stopped before the last run")
-
-// Run makes the runs of a shard that its log has not, and adds their records to it. Of each unit whose
-// records are all there, in their order, it calls take with the outcome. It stops at the first error, and
-// without an error when ctx ends: a block that is not finished by then is lost. Otherwise it finishes the
-// log. A log that is nil is that of all units, and keeps nothing.
-func (m Measurement) Run(ctx context.Context, log *shard.Log, take func(Outcome) error) error {
-	for _, list := range m.blocks() {
-		var records []record
-		for _, b := range list {
-			if !log.Shard().Has(b.number) {
-				continue
-			}
-			r, err := m.recordOf(ctx, log, b)
-			if errors.Is(err, errStopped) {
-				return nil
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", b.unit.name(), err)
-			}
-			records = append(records, r)
-		}
-		if len(records) == len(list) {
-			if err := take(m.outcome(list, records)); err != nil {
-				return err
-			}
-		}
-	}
-	return log.Finish()
-}
-
-// recordOf returns the record of a block from the log, or makes it.
-func (m Measurement) recordOf(ctx context.Context, log *shard.Log, b block) (r record, err error) {
-	known, err := log.Get(b.number, &r)
-	switch {
-	case err != nil:
-		return r, err
-	case known:
-		return r, r.check(b)
-	case ctx.Err() != nil:
-		return r, errStopped
-	}
-	if r, err = m.measure(ctx, b); err != nil {
-		return r, err
-	}
-	if m.Step != nil {
-		m.Step()
-	}
-	return r, log.Add(b.number, r)
 }
 
 // Runs returns how many of a measurement's runs a point gets. If its formula predicts 0 or 1, it

@@ -114,3 +114,12 @@ func (h Head) Free(dir string) error {
 	}
 	return err
 }
+
+// SaveOutcomes writes the outcomes that are there: see [Load].
+func (r Results) SaveOutcomes(dir string) error {
+	text, err := r.text()
+	if err != nil {
+		return err
+	}
+	return files.WriteWhole(filepath.Join(dir, OutcomesFile), text)
+}

@@ -69,15 +69,15 @@ func TestInvalidFilesAreRefused(t *testing.T) {
 // Intervals follow from the counts. That of 5 of 10 is Wilson's formula by hand: (0.5 + z²/20
 // ± z √(1/40 + z²/400)) / (1 + z²/10).
 func TestIntervalsAndWhatIsInside(t *testing.T) {
-	point := func(violated, held int, predicted float64) sweep.Measured {
-		return sweep.Measured{Violated: violated, Held: held, Undecided: 100, Predicted: &predicted}
+	point := func(violated, held int, predicted float64) sweep.PointResult {
+		return sweep.PointResult{Violated: violated, Held: held, Undecided: 100, Predicted: &predicted}
 	}
 	five := point(5, 5, 0.24)
 	if lo, hi := five.Interval(); fmt.Sprintf("%.4f %.4f %.4f", lo, hi, five.HalfWidth()) != "0.2366 0.7634 0.2634" {
 		t.Errorf("[%v, %v], half %v", lo, hi, five.HalfWidth())
 	}
 	for _, c := range []struct {
-		m             sweep.Measured
+		m             sweep.PointResult
 		inside, known bool
 	}{
 		{five, true, true},
@@ -87,7 +87,7 @@ func TestIntervalsAndWhatIsInside(t *testing.T) {
 		{point(10, 0, 1), true, true},
 		{point(0, 10, 0.5), false, true},
 		{point(0, 0, 0.5), false, false},
-		{sweep.Measured{Violated: 1, Held: 1}, false, false},
+		{sweep.PointResult{Violated: 1, Held: 1}, false, false},
 	} {
 		if inside, known := c.m.Inside(); inside != c.inside || known != c.known {
 			t.Errorf("%v: inside %t, known %t", c.m.Rate(), inside, known)

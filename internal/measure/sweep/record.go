@@ -2,10 +2,12 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/shard"
 )
 
 // A measurement is divided into blocks: up to blockRuns runs of a point, or all of a boundary, because
@@ -41,7 +43,7 @@ func (m Measurement) blocks() (all [][]block) {
 
 // record is what a block has shown.
 type record struct {
-	Point    *Measured          `json:"point,omitempty"` // without measurements, which follow from the columns
+	Point    *PointResult       `json:"point,omitempty"` // without measurements, which follow from the columns
 	Columns  map[string][]int64 `json:"columns,omitempty"`
 	Boundary *Located           `json:"boundary,omitempty"`
 }
@@ -61,7 +63,7 @@ func (m Measurement) measure(ctx context.Context, b block) (record, error) {
 		err = errStopped
 	}
 	p := m.Sweep.Property
-	return record{Columns: t.Measured.Columns(), Point: &Measured{
+	return record{Columns: t.Measured.Columns(), Point: &PointResult{
 		Scenario:   t.Scenario.Name,
 		Violated:   t.Seen[p][checker.Violated],
 		Held:       t.Seen[p][checker.Holds],
@@ -80,7 +82,7 @@ func (m Measurement) outcome(list []block, records []record) Outcome {
 		o.Curve, o.At, o.Boundary = u.boundary.Curve, u.boundary.At, records[0].Boundary
 		return o
 	}
-	all := Measured{Scenario: u.point.Scenario.Name, Predicted: u.point.Predicted}
+	all := PointResult{Scenario: u.point.Scenario.Name, Predicted: u.point.Predicted}
 	var measurements runner.Aggregate
 	for i, r := range records {
 		p := r.Point
@@ -110,4 +112,103 @@ func (r record) check(b block) error {
 		}
 	}
 	return nil
+}
+
+// try runs the scenario at x until a run violates the property, or all runs are made.
+func (m Measurement) try(ctx context.Context, b block, x float64) (Trial, error) {
+	property, t := m.Sweep.Property, Trial{X: x}
+	e, err := runner.Prepare(m.Backend, b.unit.boundary.Scenario(x))
+	if err != nil {
+		return t, fmt.Errorf("at %v: %w", x, err)
+	}
+	looking, stop := context.WithCancel(ctx)
+	defer stop()
+	tally := runner.NewTally(e.Scenario())
+	found := func() bool { return tally.Seen[property][checker.Violated] > 0 }
+	each := func(r runner.Result) {
+		if found() { // this run was already in progress
+			return
+		}
+		tally.Add(r)
+		if found() {
+			stop()
+		}
+	}
+	_, err = runner.Batch{Experiment: e, First: b.first, Runs: b.runs, SideBySide: m.SideBySide, Each: each}.Run(looking)
+	switch {
+	case found():
+		t.Verdict, t.Witness = checker.Violated, witness(tally, property)
+		t.Witness.Story = "" // a dozen trials would repeat it
+	case err != nil:
+		return t, fmt.Errorf("at %v: %w", x, err)
+	case tally.Interrupted || tally.Runs < b.runs:
+		return t, errStopped
+	default:
+		t.Verdict = tally.Observed(property)
+	}
+	return t, nil
+}
+
+// Work returns how many blocks of runs are left to be made for a log.
+func (m Measurement) Work(log *shard.Log) (blocks int) {
+	for _, list := range m.blocks() {
+		for _, b := range list {
+			if log.Shard().Has(b.number) && !log.Has(b.number) {
+				blocks++
+			}
+		}
+	}
+	return blocks
+}
+
+// errStopped says that runs were stopped before the last of them had ended.
+var errStopped = errors.New("stopped before the last run")
+
+// Run makes the runs of a shard that its log has not, and adds their records to it. Of each unit whose
+// records are all there, in their order, it calls take with the outcome. It stops at the first error, and
+// without an error when ctx ends: a block that is not finished by then is lost. Otherwise it finishes the
+// log. A log that is nil is that of all units, and keeps nothing.
+func (m Measurement) Run(ctx context.Context, log *shard.Log, take func(Outcome) error) error {
+	for _, list := range m.blocks() {
+		var records []record
+		for _, b := range list {
+			if !log.Shard().Has(b.number) {
+				continue
+			}
+			r, err := m.recordOf(ctx, log, b)
+			if errors.Is(err, errStopped) {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", b.unit.name(), err)
+			}
+			records = append(records, r)
+		}
+		if len(records) == len(list) {
+			if err := take(m.outcome(list, records)); err != nil {
+				return err
+			}
+		}
+	}
+	return log.Finish()
+}
+
+// recordOf returns the record of a block from the log, or makes it.
+func (m Measurement) recordOf(ctx context.Context, log *shard.Log, b block) (r record, err error) {
+	known, err := log.Get(b.number, &r)
+	switch {
+	case err != nil:
+		return r, err
+	case known:
+		return r, r.check(b)
+	case ctx.Err() != nil:
+		return r, errStopped
+	}
+	if r, err = m.measure(ctx, b); err != nil {
+		return r, err
+	}
+	if m.Step != nil {
+		m.Step()
+	}
+	return r, log.Add(b.number, r)
 }

@@ -1,15 +1,11 @@
 package sweep
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
@@ -27,15 +23,15 @@ type Outcome struct {
 	Runs  int    `json:"runs"`
 	First uint64 `json:"first_seed"`
 
-	Point    *Measured `json:"point,omitempty"`
-	Boundary *Located  `json:"boundary,omitempty"`
+	Point    *PointResult `json:"point,omitempty"`
+	Boundary *Located     `json:"boundary,omitempty"`
 }
 
 // LastSeed returns the seed of the last run.
 func (o Outcome) LastSeed() uint64 { return o.First + uint64(o.Runs) - 1 }
 
-// Measured is the result of the runs of a point.
-type Measured struct {
+// PointResult is the result of the runs of a point.
+type PointResult struct {
 	Scenario string `json:"scenario"` // its name
 
 	// Violated, Held and Undecided are the numbers of runs with these verdicts. Slipped counts
@@ -76,20 +72,20 @@ func witness(t runner.Tally, p checker.Property) *Witness {
 }
 
 // Rate returns the share of runs that violated the property among those with a verdict.
-func (m Measured) Rate() runner.Rate { return runner.Rate{K: m.Violated, N: m.Violated + m.Held} }
+func (m PointResult) Rate() runner.Rate { return runner.Rate{K: m.Violated, N: m.Violated + m.Held} }
 
 // Interval returns the 95 % interval of the probability: see [runner.Rate.Wilson].
-func (m Measured) Interval() (lo, hi float64) { return m.Rate().Wilson() }
+func (m PointResult) Interval() (lo, hi float64) { return m.Rate().Wilson() }
 
 // HalfWidth returns half the width of the interval.
-func (m Measured) HalfWidth() float64 {
+func (m PointResult) HalfWidth() float64 {
 	lo, hi := m.Interval()
 	return (hi - lo) / 2
 }
 
 // Inside reports whether the interval contains the prediction. It is known if there is a
 // prediction and a decided run.
-func (m Measured) Inside() (inside, known bool) {
+func (m PointResult) Inside() (inside, known bool) {
 	if m.Predicted == nil || m.Rate().N == 0 {
 		return false, false
 	}
@@ -243,44 +239,6 @@ func (f Fit) Good() bool {
 
 // fewMissed reports whether no more than a tenth was missed, rounded up.
 func fewMissed(missed, of int) bool { return missed <= (of+9)/10 }
-
-// SaveOutcomes writes the outcomes that are there: see [Load].
-func (r Results) SaveOutcomes(dir string) error {
-	text, err := r.text()
-	if err != nil {
-		return err
-	}
-	return files.WriteWhole(filepath.Join(dir, OutcomesFile), text)
-}
-
-// Save writes the outcomes and the CSV files. Each file is replaced atomically.
-func (r Results) Save(dir string) error {
-	if err := r.SaveOutcomes(dir); err != nil {
-		return err
-	}
-	tables := []struct {
-		name string
-		rows [][]string
-	}{{PointsFile, r.pointRows()}, {BoundariesFile, r.boundaryRows()}}
-	for _, t := range tables {
-		if len(t.rows) == 1 { // the head alone
-			continue
-		}
-		var b bytes.Buffer
-		if err := csv.NewWriter(&b).WriteAll(t.rows); err != nil {
-			return err
-		}
-		if err := files.WriteWhole(filepath.Join(dir, t.name), b.Bytes()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// SaveSummary writes the summary.
-func SaveSummary(dir string, text []byte) error {
-	return files.WriteWhole(filepath.Join(dir, SummaryFile), text)
-}
 
 // Curve is the outcomes of one curve, in the order of their units.
 type Curve struct {

@@ -1,50 +1,19 @@
 package tune
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
-
-// Options are the parameters of [Advise].
-type Options struct {
-	Backend runner.Backend // the simulator
-	Runs    int            // of each trial that validates a setting, at least 1
-	Seed    uint64         // the same seed gives the same advice
-
-	maxRequests int // of a trial, about; 0 means defaultMaxRequests
-
-	// Estimate adds an estimate of late holders by multilevel splitting: see [LateHolders]. It takes
-	// minutes.
-	Estimate bool
-
-	// Progress, unless nil, is called before the first run of a trial and after each run, with
-	// the name of the trial, the number of its runs and the number of those done.
-	Progress func(what string, runs, done int)
-}
-
-// step returns a function that counts a run and calls Progress.
-func (o Options) step(what string, runs int) func() {
-	done := 0
-	if o.Progress != nil {
-		o.Progress(what, runs, 0)
-	}
-	return func() {
-		if done++; o.Progress != nil {
-			o.Progress(what, runs, done)
-		}
-	}
-}
-
-// defaultMaxRequests bounds the requests of a trial: with long holds there are fewer runs, or none. Two
-// cores simulate as many in about half a minute.
-const defaultMaxRequests = 20_000_000
 
 // Advice answers a question.
 type Advice struct {
@@ -98,6 +67,29 @@ type Rejected struct {
 	Contradictions []string `json:"contradictions"`
 }
 
+// AdviceFile is the name of the advice's file in its directory.
+const AdviceFile = "tune.json"
+
+// LoadAdvice reads the advice in a directory, except its scenarios, which are separate files.
+// Errors name the file.
+func LoadAdvice(dir string) (a Advice, err error) {
+	path := filepath.Join(dir, AdviceFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, fmt.Errorf("%s has no %s: it is not the directory of an advice", dir, AdviceFile)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &a)
+	}
+	if err == nil && a.Question.Nodes == 0 {
+		err = errors.New("it does not say what was asked")
+	}
+	if err != nil {
+		return a, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
+}
+
 // maxTried is how many settings are validated before Advise gives up.
 const maxTried = 5
 
@@ -135,7 +127,7 @@ func (m *model) answer(ctx context.Context, want Wanted, o Options, all []Weighe
 		}
 		if len(v.Contradictions) == 0 {
 			a.Recommended, a.Validation, a.Shorter = &w, &v, shorter(w, ranked)
-			err := m.addEstimate(ctx, o, w, &v)
+			v.LateHolders, err = m.lateHolders(ctx, o, w, v.Seeds.First)
 			a.Basis, a.Unvalidated = m.basis(w, v), strings.Join(v.Skipped, "; ")
 			a.Scenarios, a.Seeds = v.scenarios, v.seeds
 			a.OnServers = m.onServers(w.Setting)
@@ -145,17 +137,6 @@ func (m *model) answer(ctx context.Context, want Wanted, o Options, all []Weighe
 	}
 	a.Refusal = fmt.Sprintf("settings meet the wishes in the model, but runs contradicted the first %d: %s", len(a.Rejected), a.Rejected[0].Contradictions[0])
 	return a, nil
-}
-
-// shorter returns the first ranked setting that has an extension and a shorter TTL, if than
-// has no extension.
-func shorter(than Weighed, ranked []Weighed) *Weighed {
-	for _, w := range ranked {
-		if than.ExtendEvery == 0 && w.ExtendEvery > 0 && w.TTL < than.TTL {
-			return &w
-		}
-	}
-	return nil
 }
 
 // seedGap is the distance between the seeds of two validations, and of the scouting runs.
@@ -180,97 +161,6 @@ func (m *model) scoutAll(ctx context.Context, o Options) (map[timing]time.Durati
 		found[p], _, _ = took.p99()
 	}
 	return found, nil
-}
-
-// Weighed is a setting with its figures.
-type Weighed struct {
-	Setting `json:"setting"`
-	Figures `json:"figures"`
-}
-
-// headroom is the share of each budget that a setting may use up: see the package comment.
-type headroom struct{ availability, violations, p99 float64 }
-
-var (
-	withHeadroom = headroom{0.5, 0.5, 0.8}
-	noHeadroom   = headroom{1, 1, 1}
-)
-
-// missed returns the wishes that are not met.
-func (w Wanted) missed(f Figures, room headroom) (missed []string) {
-	if w.Availability > 0 && 1-f.Availability > (1-w.Availability)*room.availability {
-		missed = append(missed, wishAvailability)
-	}
-	if w.AcquireP99 > 0 && float64(f.AcquireP99) > float64(w.AcquireP99)*room.p99 {
-		missed = append(missed, wishAcquire)
-	}
-	if w.ViolationsPerBillion != nil && f.Risk.PerBillion() > *w.ViolationsPerBillion*room.violations {
-		missed = append(missed, wishViolations)
-	}
-	if f.Late > maxLate {
-		missed = append(missed, wishHold)
-	}
-	return missed
-}
-
-// maxLate is the share of holds that may outlive their lease, whatever is wanted. A lock with
-// more is useless for the work.
-const maxLate = 0.01
-
-// The names of the wishes, as in a question.
-const (
-	wishHold         = "hold"
-	wishAvailability = "availability"
-	wishAcquire      = "acquire_p99"
-	wishViolations   = "violations_per_billion"
-)
-
-// ranked returns the settings that meet all wishes, the one to recommend first.
-func (w Wanted) ranked(all []Weighed) []Weighed {
-	var roomy, tight []Weighed
-	for _, one := range all {
-		switch {
-		case len(w.missed(one.Figures, withHeadroom)) == 0:
-			roomy = append(roomy, one)
-		case len(w.missed(one.Figures, noHeadroom)) == 0:
-			tight = append(tight, one)
-		}
-	}
-	for _, list := range [][]Weighed{roomy, tight} {
-		slices.SortStableFunc(list, func(a, b Weighed) int { return preferred(a.Setting, b.Setting) })
-	}
-	return append(roomy, tight...)
-}
-
-// preferred compares two settings that both meet the wishes.
-func preferred(a, b Setting) int {
-	return cmp.Or(
-		cmp.Compare(min(a.ExtendEvery, 1), min(b.ExtendEvery, 1)), // those without first
-		cmp.Compare(a.TTL, b.TTL),
-		cmp.Compare(b.ExtendEvery, a.ExtendEvery),
-		cmp.Compare(b.RetryMax, a.RetryMax),
-		cmp.Compare(a.NodeTimeout, b.NodeTimeout),
-	)
-}
-
-// paretoFront returns the settings that no other setting dominates in risk, availability, p99,
-// requests and the time that a dead holder blocks. Of equal settings the first is kept.
-func paretoFront(all []Weighed) (list []Weighed) {
-	for i, a := range all {
-		beaten := false
-		for j, b := range all {
-			beaten = beaten || j != i && atLeastAsGood(b.Figures, a.Figures) && (j < i || !atLeastAsGood(a.Figures, b.Figures))
-		}
-		if !beaten {
-			list = append(list, a)
-		}
-	}
-	return list
-}
-
-func atLeastAsGood(a, b Figures) bool {
-	return a.Risk.Total() <= b.Risk.Total() && a.Availability >= b.Availability &&
-		a.AcquireP99 <= b.AcquireP99 && a.RequestsPerSecond <= b.RequestsPerSecond && a.BlockedByDead <= b.BlockedByDead
 }
 
 // weigh returns all settings with their figures. scouted has the p99 of every timing.

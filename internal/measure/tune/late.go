@@ -67,23 +67,21 @@ func (m *model) noEstimate(s Setting) string {
 	return ""
 }
 
-// addEstimate adds the estimate to a validation, if it was asked for.
-func (m *model) addEstimate(ctx context.Context, o Options, w Weighed, v *Validation) error {
+// lateHolders returns the estimate with a seed, or nil if it was not asked for.
+func (m *model) lateHolders(ctx context.Context, o Options, w Weighed, seed uint64) (*LateHolders, error) {
 	if !o.Estimate {
-		return nil
+		return nil, nil
 	}
-	late := LateHolders{Hold: longest(m.Hold), Reckoned: w.Risk.Pauses}
 	if why := m.noEstimate(w.Setting); why != "" {
-		late.Doubts = []string{why}
-	} else {
-		size, err := estimateSize, error(nil)
-		size.Seed = v.Seeds.First
-		if late, err = m.estimateLate(ctx, o, w, size); err != nil {
-			return fmt.Errorf("late holders: %w", err)
-		}
+		return &LateHolders{Hold: longest(m.Hold), Reckoned: w.Risk.Pauses, Doubts: []string{why}}, nil
 	}
-	v.LateHolders = &late
-	return nil
+	size := estimateSize
+	size.Seed = seed
+	late, err := m.estimateLate(ctx, o, w, size)
+	if err != nil {
+		return nil, fmt.Errorf("late holders: %w", err)
+	}
+	return &late, nil
 }
 
 // estimateLate estimates how many of the longest holds are late.

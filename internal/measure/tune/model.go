@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/measure/series"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -43,6 +44,12 @@ func (r Risk) Total() float64 { return min(1, r.Pauses+r.Extensions+r.Restarts) 
 
 // PerBillion returns how many violations are expected in 10⁹ grants at most.
 func (r Risk) PerBillion() float64 { return 1e9 * r.Total() }
+
+// Weighed is a setting with its figures.
+type Weighed struct {
+	Setting `json:"setting"`
+	Figures `json:"figures"`
+}
 
 // model is the known facts, prepared for computing figures.
 type model struct {
@@ -119,7 +126,7 @@ func (m *model) lostExtensions(s Setting) float64 {
 		return 0
 	}
 	slow := above(m.RoundTrip, s.NodeTimeout)
-	fails := atLeast(m.Nodes, m.spare()+1, slow)
+	fails := series.AtLeast(m.Nodes, m.spare()+1, slow)
 	intervals := m.hold/float64(s.ExtendEvery) + 1
 	return min(1, intervals*math.Pow(fails, float64(s.spareExtensions()+1))+m.majorityLost(s))
 }
@@ -131,7 +138,7 @@ func (m *model) majorityLost(s Setting) float64 {
 		return 0
 	}
 	rate := float64(m.Nodes) / float64(m.Crashes.NodeEvery)
-	return min(1, rate*(m.hold+float64(s.TTL))*atLeast(m.Nodes-1, m.spare(), m.away(s)))
+	return min(1, rate*(m.hold+float64(s.TTL))*series.AtLeast(m.Nodes-1, m.spare(), m.away(s)))
 }
 
 // earlyRestart returns an upper bound of the probability that a node crashes and returns
@@ -154,7 +161,7 @@ func (m *model) away(s Setting) float64 {
 // availability returns 1 minus the shares of the time in which no majority is up, and in which
 // a dead holder has the lock.
 func (m *model) availability(s Setting) float64 {
-	lost := atLeast(m.Nodes, m.spare()+1, m.away(s))
+	lost := series.AtLeast(m.Nodes, m.spare()+1, m.away(s))
 	if every := m.Crashes.ClientEvery; every > 0 {
 		lost += m.used() * float64(m.blocked(s)) / float64(every)
 	}
@@ -196,25 +203,40 @@ func (m *model) holderRequests(s Setting) float64 {
 	return float64(m.Nodes) / s.ExtendEvery.Seconds()
 }
 
-// atLeast returns the probability that at least k of n events happen, each with probability p.
-func atLeast(n, k int, p float64) (sum float64) {
-	if p <= 0 {
-		if k <= 0 {
-			return 1
-		}
-		return 0
-	}
-	for ; k <= n; k++ {
-		sum += choose(n, k) * math.Pow(p, float64(k)) * math.Pow(1-p, float64(n-k))
-	}
-	return min(1, sum)
+// lateness is what makes a holder late: pauses, and round trips of the resource.
+type lateness struct {
+	pauses Pauses
+	trip   nemesis.Distribution
+	trips  int // round trips of the resource
 }
 
-// choose returns the number of ways to choose k of n.
-func choose(n, k int) float64 {
-	ways := 1.0
-	for i := 1; i <= k; i++ {
-		ways = ways * float64(n-k+i) / float64(i)
+// beyond returns the probability that the round trips, and the pauses in a running time, take
+// longer than a slack.
+func (l lateness) beyond(running, slack time.Duration) float64 {
+	if slack < 0 {
+		return 1
 	}
-	return ways
+	total := masses{0: 1}
+	switch p := l.pauses; {
+	case p.Unbounded: // see Figures.Late
+	case p.Bound != nil:
+		slack -= *p.Bound
+		if slack < 0 {
+			return 1
+		}
+	default:
+		length := discretise(slack, func(x time.Duration) float64 { return pausesAbove(*p.Length, x) })
+		total = compound(float64(running)/float64(p.Every), &length)
+	}
+	trip := discretise(slack, func(x time.Duration) float64 { return above(l.trip, x) })
+	for range l.trips {
+		total = total.plus(&trip)
+	}
+	if p := total.beyond(); p > noise {
+		return p
+	}
+	return 0
 }
+
+// noise is the rounding error of 1 minus a sum of so many numbers.
+const noise = 1e-13

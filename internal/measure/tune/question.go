@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/form"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -123,6 +123,40 @@ type Wanted struct {
 	ViolationsPerBillion *float64 `yaml:"violations_per_billion,omitempty" json:"violations_per_billion,omitempty" want:"0..1e9"`
 }
 
+// Options are the parameters of [Advise].
+type Options struct {
+	Backend runner.Backend // the simulator
+	Runs    int            // of each trial that validates a setting, at least 1
+	Seed    uint64         // the same seed gives the same advice
+
+	maxRequests int // of a trial, about; 0 means defaultMaxRequests
+
+	// Estimate adds an estimate of late holders by multilevel splitting: see [LateHolders]. It takes
+	// minutes.
+	Estimate bool
+
+	// Progress, unless nil, is called before the first run of a trial and after each run, with
+	// the name of the trial, the number of its runs and the number of those done.
+	Progress func(what string, runs, done int)
+}
+
+// step returns a function that counts a run and calls Progress.
+func (o Options) step(what string, runs int) func() {
+	done := 0
+	if o.Progress != nil {
+		o.Progress(what, runs, 0)
+	}
+	return func() {
+		if done++; o.Progress != nil {
+			o.Progress(what, runs, done)
+		}
+	}
+}
+
+// defaultMaxRequests bounds the requests of a trial: with long holds there are fewer runs, or none. Two
+// cores simulate as many in about half a minute.
+const defaultMaxRequests = 20_000_000
+
 const defaultLongestTTL = 10 * time.Minute
 
 // longestHold bounds holds and thinking, so that runs with many of them fit into a scenario.
@@ -198,18 +232,13 @@ func wrong(path, format string, args ...any) error {
 	return &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
 }
 
-// ttls returns the TTLs to weigh.
-func (k Known) ttls() []time.Duration {
-	if k.TTL > 0 {
-		return []time.Duration{k.TTL}
-	}
-	return preferredNumbers(leastTTL, k.longestTTL(), time.Millisecond)
-}
-
 // longestTTL returns the upper limit of these.
 func (k Known) longestTTL() time.Duration {
 	return cmp.Or(k.TTL, k.LongestTTL, defaultLongestTTL)
 }
+
+// leastTTL is the shortest TTL that is weighed.
+const leastTTL = 50 * time.Millisecond
 
 // quorum is how many nodes hold the lock, and spare how many may be down.
 func (k Known) quorum() int { return k.Nodes/2 + 1 }
@@ -334,9 +363,6 @@ func parseSample(text string) (time.Duration, error) {
 	return time.Duration(ns), nil
 }
 
-// AdviceFile is the name of the advice's file in its directory.
-const AdviceFile = "tune.json"
-
 // MarshalJSON writes the YAML form of the question as JSON, which [Load] reads too.
 func (q Question) MarshalJSON() ([]byte, error) {
 	type plain Question // without this method
@@ -350,24 +376,4 @@ func (q *Question) UnmarshalJSON(text []byte) error {
 	err := form.Decode(text, "question", &p)
 	*q = Question(p)
 	return err
-}
-
-// LoadAdvice reads the advice in a directory, except its scenarios, which are separate files.
-// Errors name the file.
-func LoadAdvice(dir string) (a Advice, err error) {
-	path := filepath.Join(dir, AdviceFile)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return a, fmt.Errorf("%s has no %s: it is not the directory of an advice", dir, AdviceFile)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &a)
-	}
-	if err == nil && a.Question.Nodes == 0 {
-		err = errors.New("it does not say what was asked")
-	}
-	if err != nil {
-		return a, fmt.Errorf("%s: %w", path, err)
-	}
-	return a, nil
 }

@@ -102,8 +102,13 @@ func preferredNumbers(lo, hi, unit time.Duration) (list []time.Duration) {
 	return list
 }
 
-// leastTTL is the shortest TTL that is weighed.
-const leastTTL = 50 * time.Millisecond
+// ttls returns the TTLs to weigh.
+func (k Known) ttls() []time.Duration {
+	if k.TTL > 0 {
+		return []time.Duration{k.TTL}
+	}
+	return preferredNumbers(leastTTL, k.longestTTL(), time.Millisecond)
+}
 
 // candidates returns the settings to weigh: each TTL with each extension interval. timeout is
 // the longest node timeout.

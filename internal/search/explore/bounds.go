@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -275,4 +276,14 @@ func (l Limits) ready() Limits {
 	}
 	l.Workers = max(l.Workers, 1)
 	return l
+}
+
+// prepare returns the experiment with chosen faults, and the choices of its worlds.
+func (b Bounds) prepare(s scenarios.Scenario, chosen []scenarios.Pick) (runner.Experiment, runner.Choices, error) {
+	with, err := picking(s, chosen)
+	if err != nil {
+		return runner.Experiment{}, runner.Choices{}, err
+	}
+	e, err := runner.Prepare(simulated.Backend(), with)
+	return e, b.choices(with.World(), with.Plan), err
 }

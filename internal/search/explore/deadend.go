@@ -17,18 +17,18 @@ import (
 // then either. A cycle needs no other test: time goes on, so no state of a run comes twice, and a cycle
 // of a world without its time is a continuation without a grant.
 
-// deadEnd reports whether somebody still waits, for longer than the bound, at the end of the run of the
-// path when it is continued.
-func (s *search) deadEnd(ctx context.Context) (bool, error) {
-	longer := s.experiment.Scenario()
+// deadEnd reports whether somebody still waits, for longer than the bound, at the end of a run when it is
+// continued.
+func deadEnd(ctx context.Context, of runner.Experiment, course runner.Course, seed uint64) (bool, error) {
+	longer := of.Scenario()
 	longer.Horizon *= 2
-	e, err := runner.Prepare(s.experiment.Backend(), longer)
+	e, err := runner.Prepare(of.Backend(), longer)
 	if err != nil {
 		return false, err
 	}
 	var w *waits
 	e = e.WithReader(func(t *timeline.Timeline) { w = &waits{timeline: t}; t.Listen(w) })
-	r, err := e.WithCourse(s.course()).RunWhole(ctx, seed)
+	r, err := e.WithCourse(course).RunWhole(ctx, seed)
 	if err != nil {
 		return false, err
 	}

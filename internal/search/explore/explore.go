@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -59,16 +58,6 @@ func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 		}
 	}
 	return o, nil
-}
-
-// prepare returns the experiment with chosen faults, and the choices of its worlds.
-func (b Bounds) prepare(s scenarios.Scenario, chosen []scenarios.Pick) (runner.Experiment, runner.Choices, error) {
-	with, err := picking(s, chosen)
-	if err != nil {
-		return runner.Experiment{}, runner.Choices{}, err
-	}
-	e, err := runner.Prepare(simulated.Backend(), with)
-	return e, b.choices(with.World(), with.Plan), err
 }
 
 // exploration is the runs of a scenario: in each pass a search for each plan.
@@ -206,16 +195,16 @@ func (x *exploration) concluded(before Outcome) Outcome {
 	return o
 }
 
-// Bounds of [Shortest]. A violation that needs more deviations says less than one with a fault more.
+// Bounds of [ShortestRun]. A violation that needs more deviations says less than one with a fault more.
 const (
 	shortestDeviations = 2
 	shortestEvents     = 300_000 // of the runs with one choice of faults
 )
 
-// Shortest explores the world of a run that violates a property: without the faults of its plan, with one
+// ShortestRun explores the world of a run that violates a property: without the faults of its plan, with one
 // of them, and so on. It returns the shortest run with the fewest faults that violates the property and is
 // accepted; with all faults, only one of fewer than events events. nil: there is none.
-func Shortest(ctx context.Context, s scenarios.Scenario, p checker.Property, events int, accept func(runner.Result) (bool, error)) (*runner.Result, error) {
+func ShortestRun(ctx context.Context, s scenarios.Scenario, p checker.Property, events int, accept func(runner.Result) (bool, error)) (*runner.Result, error) {
 	for faults := range len(s.Plan) + 1 {
 		b := Bounds{Latencies: DefaultLatencies, Draws: DefaultDraws, Deviations: shortestDeviations, Faults: faults}
 		o, err := Explore(ctx, s, b, Limits{Events: shortestEvents}, []checker.Property{p}, nil)

@@ -33,6 +33,20 @@ type Outcome struct {
 	Judged     []Judged // the wanted properties, in their order
 }
 
+// Tally counts the runs of a search.
+type Tally struct {
+	Executions     int     `json:"executions"`     // runs up to their end
+	Cut            int     `json:"cut"`            // runs that were stopped, because the rest shows nothing new
+	Overlapping    int     `json:"overlapping"`    // runs that were left out, because a fault began while another held its target
+	States         int     `json:"states"`         // that are remembered
+	Events         int     `json:"events"`         // of all these runs
+	UntriedReturns int     `json:"return_untried"` // executions with an untried return: see [runner.Result.ReturnUntried]
+	Share          float64 `json:"share"`          // of the runs that were made, from 0 to 1; an estimate, unless it is 1
+}
+
+// made returns the number of runs.
+func (t Tally) made() int { return t.Executions + t.Cut + t.Overlapping }
+
 // Judged is what an exploration has shown of a property.
 type Judged struct {
 	Property checker.Property
@@ -140,6 +154,15 @@ type Find struct {
 
 	// Result is that of the repeated run, with its course.
 	Result runner.Result `json:"-"`
+}
+
+// shorter returns the shorter of two runs, or that with fewer faults if they are of one length, or
+// else the first. Either may be nil.
+func shorter(a, b *Find) *Find {
+	if a == nil || b != nil && (b.Events < a.Events || b.Events == a.Events && b.Faults < a.Faults) {
+		return b
+	}
+	return a
 }
 
 // repeat makes the run again, in the world that is explored.

@@ -87,7 +87,7 @@ func explorePlain(t *testing.T, s scenarios.Scenario, b Bounds) Outcome {
 // smallest returns the smallest world of a scenario.
 func smallest(t *testing.T, s scenarios.Scenario) scenarios.Scenario {
 	t.Helper()
-	part, err := Smallest(t.Context(), s)
+	part, err := SmallestPart(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}

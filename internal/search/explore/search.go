@@ -45,29 +45,6 @@ func (v visit) covers(later visit) bool { return v.left >= later.left && v.event
 // fork is a point of a run, with the number of ways on and the way that is taken.
 type fork struct{ ways, way uint64 }
 
-// Tally counts the runs of a search.
-type Tally struct {
-	Executions     int     `json:"executions"`     // runs up to their end
-	Cut            int     `json:"cut"`            // runs that were stopped, because the rest shows nothing new
-	Overlapping    int     `json:"overlapping"`    // runs that were left out, because a fault began while another held its target
-	States         int     `json:"states"`         // that are remembered
-	Events         int     `json:"events"`         // of all these runs
-	UntriedReturns int     `json:"return_untried"` // executions with an untried return: see [runner.Result.ReturnUntried]
-	Share          float64 `json:"share"`          // of the runs that were made, from 0 to 1; an estimate, unless it is 1
-}
-
-// made returns the number of runs.
-func (t Tally) made() int { return t.Executions + t.Cut + t.Overlapping }
-
-// shorter returns the shorter of two runs, or that with fewer faults if they are of one length, or
-// else the first. Either may be nil.
-func shorter(a, b *Find) *Find {
-	if a == nil || b != nil && (b.Events < a.Events || b.Events == a.Events && b.Faults < a.Faults) {
-		return b
-	}
-	return a
-}
-
 // seed is the seed of all runs: what is no choice, such as tokens, follows from it.
 const seed = 1
 
@@ -164,7 +141,7 @@ func (s *search) judge(ctx context.Context, r runner.Result) error {
 	}
 	for _, p := range s.wanted {
 		if p == checker.DeadlockFreedom && (verdicts[p] == checker.Violated || verdicts[p] == checker.Unknown) {
-			switch dead, err := s.deadEnd(ctx); {
+			switch dead, err := deadEnd(ctx, s.experiment, s.course(), seed); {
 			case err != nil:
 				return err
 			case !dead:

@@ -10,11 +10,11 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Smallest returns the part of a scenario that is the smallest world which asks the same question: of
+// SmallestPart returns the part of a scenario that is the smallest world which asks the same question: of
 // its clients at least two, of its nodes at least three, few rounds, and all of its faults. It asks the
 // same if the runs without deviations show the same verdicts in both, and clients try to acquire after
 // crashed nodes are back if they do so in the scenario. If none does, it is all of the scenario.
-func Smallest(ctx context.Context, s scenarios.Scenario) (scenarios.Part, error) {
+func SmallestPart(ctx context.Context, s scenarios.Scenario) (scenarios.Part, error) {
 	m := minimizer{ctx: ctx, whole: s}
 	want, err := m.shown(s)
 	if err != nil {

@@ -17,13 +17,10 @@ type boundaries struct {
 	times       []time.Duration // that the lock uses
 }
 
-// boundaries returns those of a scenario: of the hunt's assumptions or, if there are none, of
+// boundariesOf returns those of a scenario: of the assumptions of some terms or, if they have none, of
 // what its lock promises.
-func (h Hunt) boundaries(s scenarios.Scenario) boundaries {
-	e := boundaries{scenario: s, times: lockTimes(s)}
-	if h.Terms != nil {
-		e.assumptions = h.Terms(s).Restricting()
-	}
+func boundariesOf(s scenarios.Scenario, terms promises.Terms) boundaries {
+	e := boundaries{scenario: s, times: lockTimes(s), assumptions: terms.Restricting()}
 	if len(e.assumptions) == 0 {
 		e.assumptions = promises.Of(s).Restricting()
 	}
@@ -47,39 +44,6 @@ func lockTimes(s scenarios.Scenario) (times []time.Duration) {
 	return times
 }
 
-// addAtBoundaries adds faults that exist from the start and are all at the limit of the
-// assumptions. The lock has to withstand each of them and all together.
-func (p *planner) addAtBoundaries(g nemesis.Generator) {
-	if clocks, some := onlyKinds(g, clockKinds); some && p.chance(50) {
-		g = clocks
-	}
-	for _, f := range p.draw(g, 2, p.boundaries.hasLimit) {
-		for _, f := range p.variants(p.boundaries.moveTo(p.rng, f, p.world)) {
-			if p.left > 0 && fits(f, p.world) {
-				p.add(f)
-			}
-		}
-	}
-}
-
-// variants returns f alone, or f on most nodes; for clocks, f on most nodes and the opposite
-// error on a client.
-func (p *planner) variants(f nemesis.Fault) []nemesis.Fault {
-	most := p.boundaries.scenario.Nodes/2 + 1
-	other, clock := opposite(f)
-	if clock && slows(f) && p.chance(50) { // a fast clock before a slow one
-		f, other = other, f
-	}
-	switch node := nodeOf(&f); {
-	case clock && p.chance(60):
-		f, other = ofMachine(f, nemesis.Machine{Node: 1}), ofMachine(other, nemesis.Machine{Client: 1 + p.IntN(pick(p.rng, 1, p.world.Clients))})
-		return append(commonCause(p.rng, f, p.world, most), fromStart(p.rng, other, p.world))
-	case node != nil && p.chance(50):
-		return commonCause(p.rng, f, p.world, most)
-	}
-	return []nemesis.Fault{fromStart(p.rng, f, p.world)}
-}
-
 // value is a value of a fault.
 type value struct {
 	name string
@@ -89,26 +53,6 @@ type value struct {
 func valuesOf(f *nemesis.Fault) (all []value) {
 	f.EachValue(func(name string, at any) { all = append(all, value{name, at}) })
 	return all
-}
-
-// opposite returns the same clock error in the other direction.
-func opposite(f nemesis.Fault) (nemesis.Fault, bool) {
-	action, ok := nemesis.Opposite(f.Action)
-	f.Action = action
-	return f, ok
-}
-
-// slows reports whether a fault sets a clock back or makes it slow.
-func slows(f nemesis.Fault) bool {
-	e := f.Action.Effects(nemesis.Setting{}).Clock
-	return e.PPM < 0 || e.Step < 0
-}
-
-// ofMachine returns the clock fault for another machine.
-func ofMachine(f nemesis.Fault, m nemesis.Machine) nemesis.Fault {
-	f = nemesis.Plan{f}.Clone()[0]
-	*targetOf(f.Action, "node"), *targetOf(f.Action, "client") = m.Node, m.Client
-	return f
 }
 
 // hasLimit reports whether an assumption limits some value of the fault.

@@ -10,12 +10,12 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// plan draws the faults of a scenario: with the generator and, in some draws, aimed.
-func (h Hunt) plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) bool, random *rand.Rand) nemesis.Plan {
+// drawPlan draws the faults of a scenario: with the generator and, in some draws, aimed.
+func drawPlan(g nemesis.Generator, s scenarios.Scenario, near boundaries, admits func(nemesis.Fault) bool, random *rand.Rand) nemesis.Plan {
 	p := planner{
 		rng: rng{random}, admits: admits, left: g.Most, world: s.World(),
 		scale:      max(s.LongestTTL(), s.Lock.Quarantine), // earlier, nobody may have been granted anything
-		boundaries: h.boundaries(s),
+		boundaries: near,
 	}
 	p.aim(g, s)
 	if len(p.world.Plan) == 0 || p.chance(65) { // other faults can hide it
@@ -183,119 +183,35 @@ func drawEnd(d rng, ttl time.Duration) *nemesis.Trigger {
 	return nemesis.After(d.between(ttl/4, 3*min(ttl, nemesis.MaxDuration/3)))
 }
 
-// fromStart lets a fault begin with the run, so that all requests and grants are affected: for
-// good, or until a client takes a decisive step.
-func fromStart(d rng, f nemesis.Fault, s nemesis.Setting) nemesis.Fault {
-	early := f
-	early.Start = nemesis.At(0)
-	if d.chance(50) {
-		return withoutEnd(orElse(early, f, s), s)
+// addAtBoundaries adds faults that exist from the start and are all at the limit of the
+// assumptions. The lock has to withstand each of them and all together.
+func (p *planner) addAtBoundaries(g nemesis.Generator) {
+	if clocks, some := onlyKinds(g, clockKinds); some && p.chance(50) {
+		g = clocks
 	}
-	step := nemesis.StepName(env.StepGranted.String())
-	if d.chance(40) {
-		step = pick(d, decisiveSteps...)
-	}
-	early.End = &nemesis.Trigger{Client: 1 + d.IntN(s.Clients), Step: step}
-	return orElse(early, f, s)
-}
-
-// orElse returns f if it fits into the setting, and otherwise the other fault.
-func orElse(f, otherwise nemesis.Fault, s nemesis.Setting) nemesis.Fault {
-	if fits(f, s) {
-		return f
-	}
-	return otherwise
-}
-
-// fits reports whether a fault is valid in a setting, together with its plan.
-func fits(f nemesis.Fault, s nemesis.Setting) bool {
-	s.Plan = append(slices.Clone(s.Plan), f)
-	return s.Validate() == nil && s.Plan.Disjoint(s)
-}
-
-// decisiveSteps are the steps of a client between which a fault can matter.
-var decisiveSteps = stepNames(
-	env.StepBeforeSend, env.StepReply, env.StepQuorum, env.StepAfterCheck, env.StepGranted,
-	env.StepExtend, env.StepExtended, env.StepBeforeWrite, env.StepBeforeRelease,
-)
-
-func stepNames(steps ...env.Step) (names []nemesis.StepName) {
-	for _, s := range steps {
-		names = append(names, nemesis.StepName(s.String()))
-	}
-	return names
-}
-
-// nodeOf returns a pointer to the number of the one node that a fault hits, or nil.
-func nodeOf(f *nemesis.Fault) *int {
-	if node := targetOf(f.Action, "node"); node != nil && *node > 0 {
-		return node
-	}
-	return nil
-}
-
-// targetOf returns a pointer to the number of the node, or of the client, that an action
-// names, or nil.
-func targetOf(a nemesis.Action, whom string) (number *int) {
-	f := nemesis.Fault{Action: a}
-	f.EachValue(func(name string, value any) {
-		if n, ok := value.(*int); ok && name == whom && (whom != "client" || n != &f.Start.Client) {
-			number = n
-		}
-	})
-	return number
-}
-
-// nodeKinds are the kinds of faults that can hit one node, clientKinds those that hit a client
-// and never a node, clockKinds those that hit the machine of either.
-var nodeKinds, clientKinds, clockKinds = func() (nodes, clients, clocks map[nemesis.Kind]bool) {
-	nodes, clients, clocks = map[nemesis.Kind]bool{}, map[nemesis.Kind]bool{}, map[nemesis.Kind]bool{}
-	for _, a := range nemesis.Actions() {
-		node, client := targetOf(a, "node") != nil, targetOf(a, "client") != nil
-		nodes[a.Kind()], clients[a.Kind()], clocks[a.Kind()] = node, client && !node, client && node
-	}
-	return nodes, clients, clocks
-}()
-
-// onlyKinds limits a generator to some kinds, and reports whether any of them has a weight.
-func onlyKinds(g nemesis.Generator, kinds map[nemesis.Kind]bool) (nemesis.Generator, bool) {
-	those := nemesis.Weights{}
-	for k, weight := range g.Faults {
-		if kinds[k] && weight > 0 {
-			those[k] = weight
+	for _, f := range p.draw(g, 2, p.boundaries.hasLimit) {
+		for _, f := range p.variants(p.boundaries.moveTo(p.rng, f, p.world)) {
+			if p.left > 0 && fits(f, p.world) {
+				p.add(f)
+			}
 		}
 	}
-	g.Faults = those
-	return g, len(those) > 0
 }
 
-// withoutEnd returns the fault without an end, if that is valid.
-func withoutEnd(f nemesis.Fault, s nemesis.Setting) nemesis.Fault {
-	endless := f
-	endless.End = nil
-	return orElse(endless, f, s)
-}
-
-// commonCause applies a fault of one node to several nodes, as a wrong clock server does, or a
-// power cut. A lock that withstands any minority may not withstand that, and independent draws
-// are never alike.
-func commonCause(d rng, f nemesis.Fault, s nemesis.Setting, many int) (alike nemesis.Plan) {
-	switch d.IntN(3) {
-	case 0:
-		f = withoutEnd(f, s)
-	case 1:
-		f = fromStart(d, f, s)
+// variants returns f alone, or f on most nodes; for clocks, f on most nodes and the opposite
+// error on a client.
+func (p *planner) variants(f nemesis.Fault) []nemesis.Fault {
+	most := p.boundaries.scenario.Nodes/2 + 1
+	other, clock := opposite(f)
+	if clock && slows(f) && p.chance(50) { // a fast clock before a slow one
+		f, other = other, f
 	}
-	return inNodes(d, f, s, many)
-}
-
-// inNodes applies a fault of one node to several nodes at once.
-func inNodes(d rng, f nemesis.Fault, s nemesis.Setting, many int) (alike nemesis.Plan) {
-	for _, n := range d.Perm(s.Nodes)[:many] {
-		again := nemesis.Plan{f}.Clone()
-		*nodeOf(&again[0]) = n + 1
-		alike = append(alike, again[0])
+	switch node := nodeOf(&f); {
+	case clock && p.chance(60):
+		f, other = ofMachine(f, nemesis.Machine{Node: 1}), ofMachine(other, nemesis.Machine{Client: 1 + p.IntN(pick(p.rng, 1, p.world.Clients))})
+		return append(commonCause(p.rng, f, p.world, most), fromStart(p.rng, other, p.world))
+	case node != nil && p.chance(50):
+		return commonCause(p.rng, f, p.world, most)
 	}
-	slices.SortFunc(alike, func(a, b nemesis.Fault) int { return *nodeOf(&a) - *nodeOf(&b) })
-	return alike
+	return []nemesis.Fault{fromStart(p.rng, f, p.world)}
 }

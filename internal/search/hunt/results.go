@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
@@ -33,6 +34,20 @@ func (c *Counts) Join(o Counts) {
 	c.Contended += o.Contended
 	join(&c.Tested, o.Tested)
 	join(&c.Violations, o.Violations)
+}
+
+// Run is one run of a hunt.
+type Run struct {
+	Number int // from 1, or from Before+1
+	runner.Result
+	Broken []checker.Property // the wanted properties that it breaks
+
+	// Tested are the wanted properties that are promised, that the run could have broken, and
+	// whose assumptions it kept.
+	Tested []checker.Property
+
+	// Contended says that some fault began while a client held a lock that another wanted.
+	Contended bool
 }
 
 func join(all *map[checker.Property]int, more map[checker.Property]int) {

@@ -47,16 +47,16 @@ var breaks = map[checker.Assumption]nemesis.Effect{
 }
 
 // agreement compares the largest jump with the causes of the finding.
-func (c *curve) agreement(jumps []Jump) Agreement {
+func (p *past) agreement(jumps []Jump) Agreement {
 	if len(jumps) == 0 {
 		return NoJump
 	}
 	result := NoneNamed
-	for _, cause := range c.finding.Causes {
+	for _, cause := range p.finding.Causes {
 		if cause.Assumption == "" {
 			continue
 		}
-		if result = Differs; c.names(cause, jumps[0]) {
+		if result = Differs; p.names(cause, jumps[0]) {
 			return Agrees
 		}
 	}
@@ -64,14 +64,14 @@ func (c *curve) agreement(jumps []Jump) Agreement {
 }
 
 // names reports whether a cause is about what happened at a jump.
-func (c *curve) names(cause checker.Cause, j Jump) bool {
+func (p *past) names(cause checker.Cause, j Jump) bool {
 	instants := map[history.Time]bool{}
 	for _, e := range j.After.What {
 		if e.Kind == history.FaultStart && nemesis.Kind(e.Name).Does(breaks[cause.Assumption]) {
 			return true
 		}
 		instants[e.Time] = true
-		for at := range c.effects[e.Fault] {
+		for at := range p.effects[e.Fault] {
 			instants[at] = true
 		}
 	}

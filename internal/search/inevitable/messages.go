@@ -3,7 +3,6 @@ package inevitable
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -32,37 +31,37 @@ type sentMessage struct {
 	event int
 }
 
-// butForMessages redraws the latency of each message, one at a time.
-func (f *futures) butForMessages(ctx context.Context, p *past, most int, a *Analysis) error {
+// butForMessages redraws the latency of each message, one at a time. It returns those that make a
+// difference, the largest first, how many others it tried, and the number of runs.
+func (f *futures) butForMessages(ctx context.Context, p *past, most int) (all []LateMessage, others, runs int, err error) {
 	e, err := f.experiment(1<<len(f.scenario.Plan) - 1)
 	if err != nil {
-		return err
+		return nil, 0, 0, err
 	}
 	sent, err := f.sent(ctx, e, p, most)
 	if err != nil || ctx.Err() != nil {
-		return err
+		return nil, 0, 0, err
 	}
 	for _, m := range sent {
 		rate, err := count(ctx, runsOfAMessage, func(ctx context.Context, number uint64) (bool, error) {
 			return f.violated(ctx, e.WithDriver(&redrawn{f.course.Driver(), m.Message, number}), f.course)
 		})
 		if err != nil || rate.N < runsOfAMessage {
-			return err
+			return all, others, runs, err
 		}
-		a.Runs += rate.N
+		runs += rate.N
 		if rate.K == rate.N {
-			a.Others++
+			others++
 			continue
 		}
 		role := Contributing
 		if rate.Share() <= hardlyAny {
 			role = Necessary
 		}
-		a.Messages = append(a.Messages, LateMessage{m.Message, p.at(m.event), rate, role})
+		all = append(all, LateMessage{m.Message, p.at(m.event), rate, role})
 	}
-	slices.SortStableFunc(a.Messages, func(x, y LateMessage) int { return cmp.Compare(x.Violated.Share(), y.Violated.Share()) })
-	a.Messages = a.Messages[:min(len(a.Messages), shownOfMessages)]
-	return nil
+	slices.SortStableFunc(all, func(x, y LateMessage) int { return cmp.Compare(x.Violated.Share(), y.Violated.Share()) })
+	return all[:min(len(all), shownOfMessages)], others, runs, nil
 }
 
 // sent lists the messages before the violation, the last ones if there are many.
@@ -114,12 +113,4 @@ func (p *past) at(event int) history.Time {
 		return 0
 	}
 	return p.moments[i-1].time
-}
-
-// MessagesSentence says how many messages make a difference.
-func (a Analysis) MessagesSentence() string {
-	if len(a.Messages) == 0 {
-		return "none makes a difference"
-	}
-	return fmt.Sprintf("%d make no difference, and these do", a.Others)
 }

@@ -65,6 +65,14 @@ func (a Analysis) Sentences() []string {
 	}[a.Agreement]}
 }
 
+// MessagesSentence says how many messages make a difference.
+func (a Analysis) MessagesSentence() string {
+	if len(a.Messages) == 0 {
+		return "none makes a difference"
+	}
+	return fmt.Sprintf("%d make no difference, and these do", a.Others)
+}
+
 // Bar draws a probability as a bar of some characters.
 func Bar(share float64, wide int) string {
 	full := int(share*float64(wide) + 0.5)

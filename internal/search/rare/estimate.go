@@ -110,7 +110,7 @@ func Probability(ctx context.Context, worlds Worlds, p checker.Property, o Optio
 	if err := checkDistance(e.Header(seed), p); err != nil {
 		return Estimate{}, err
 	}
-	r := &repetitions{sampler: &sampler{worlds, p, o}, estimate: Estimate{Property: p}, progress: progress}
+	r := &repetitions{sampler: &sampler{worlds, p, o.Particles, o.Moves}, options: o, estimate: Estimate{Property: p}, progress: progress}
 	if err := r.pilot(ctx); err != nil {
 		return r.interrupted(ctx, err)
 	}
@@ -124,6 +124,7 @@ func Probability(ctx context.Context, worlds Worlds, p checker.Property, o Optio
 // repetitions is the populations of an estimate.
 type repetitions struct {
 	*sampler
+	options  Options
 	progress func(Progress)
 
 	mu       sync.Mutex

@@ -26,7 +26,9 @@ func Always(e runner.Experiment) Worlds {
 type sampler struct {
 	worlds   Worlds
 	property checker.Property
-	options  Options
+
+	size  int // of a population
+	moves int // of each particle at each level
 }
 
 // particle is a run: its random numbers, and its distance from a violation.
@@ -85,13 +87,13 @@ type population struct {
 // newPopulation draws particles.
 func (s *sampler) newPopulation(ctx context.Context, seed uint64) (*population, error) {
 	p := &population{sampler: s, seed: seed}
-	for i := range s.options.Particles {
+	for i := range s.size {
 		one, err := s.run(ctx, &move{seed: nemesis.Mix(seed, 1, uint64(i)), to: tape{}})
 		if err != nil {
 			return nil, err
 		}
 		p.particles, p.runs = append(p.particles, one), p.runs+1
-		p.grants += float64(one.grants) / float64(s.options.Particles)
+		p.grants += float64(one.grants) / float64(s.size)
 	}
 	return p, nil
 }
@@ -113,7 +115,7 @@ func (p *population) climb(ctx context.Context, level Distance, number int, k ke
 	first := nemesis.Mix(p.seed, 2, uint64(number)) % uint64(len(survivors))
 	for i := range p.particles {
 		one := survivors[(first+uint64(i))%uint64(len(survivors))]
-		for step := range p.options.Moves {
+		for step := range p.moves {
 			m, reach := k.moved(one.tape, nemesis.Mix(p.seed, 3, uint64(number), uint64(i), uint64(step)))
 			next, err := p.run(ctx, m)
 			if err != nil {

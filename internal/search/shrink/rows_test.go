@@ -16,7 +16,7 @@ import (
 )
 
 // minimizer reduces findings of a hunt without assumptions.
-var minimizer = shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: promises.Of, Shortest: explore.Shortest}
+var minimizer = shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: promises.Of, Shortest: explore.ShortestRun}
 
 // needs is how many clients and causes a violation needs.
 type needs struct {

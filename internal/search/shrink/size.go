@@ -3,7 +3,6 @@ package shrink
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"reflect"
 	"strings"
 	"time"
@@ -227,45 +226,6 @@ func magnitude(n int64) int {
 		below++
 	}
 	return below
-}
-
-// roundNumbers yields 1, 2, 5, 10, … times a unit.
-func roundNumbers(unit int64) func(yield func(int64) bool) {
-	return func(yield func(int64) bool) {
-		for ; ; unit *= 10 {
-			for _, first := range []int64{1, 2, 5} {
-				if unit > math.MaxInt64/10 || !yield(first*unit) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// rounderNumbers lists replacements of n in the order in which to try them: 0; the round
-// numbers from a unit up to the first above n, smallest first; n with fewer digits. For a
-// negative number it lists positive ones, too.
-func rounderNumbers(n, unit int64) []int64 {
-	if n < 0 {
-		list := rounderNumbers(-n, unit)
-		for i := range list {
-			list[i] = -list[i]
-		}
-		return append(rounderNumbers(-n, unit), list...)
-	}
-	list := []int64{0}
-	for r := range roundNumbers(unit) {
-		list = append(list, r)
-		if r > n {
-			break
-		}
-	}
-	for place := int64(1e18); place > 1; place /= 10 {
-		if down := n - n%place; down > 0 && down < n {
-			list = append(list, down, down+place)
-		}
-	}
-	return list
 }
 
 func abs(n int64) int64 {

@@ -9,7 +9,9 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"net"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,6 +69,59 @@ func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect 
 	return c, nil
 }
 
+// connectStore connects the client to the store, if there is one. Like dead nodes, those of
+// a store do not answer Redis' commands.
+func (c *client) connectStore(kind Store, addrs []string) error {
+	if kind == nil {
+		return nil
+	}
+	first := (c.number - 1) % len(addrs)
+	conn, err := kind.Connect(slices.Concat(addrs[first:], addrs[:first]), c.dialMember)
+	c.store = conn
+	return err
+}
+
+// dialMember connects the client to a member of the store. While the client is paused, the
+// connection stands still.
+func (c *client) dialMember(ctx context.Context, addr string) (net.Conn, error) {
+	return dialGated(ctx, c.gate, func(ctx context.Context) (net.Conn, error) {
+		return DialServer(ctx, addr)
+	})
+}
+
+// close closes all connections of the client.
+func (c *client) close() error {
+	err := c.nodes.Close()
+	if c.store != nil {
+		c.leaving.Do(func() { err = errors.Join(err, c.store.Close()) })
+	}
+	return err
+}
+
+// connectNodes connects a client to its nodes, whose servers are Redis unless they
+// replicate a store.
+func connectNodes(addrs []string, connect redisnode.Options, store Store) (connections, error) {
+	if store != nil {
+		return noNodes(len(addrs)), nil
+	}
+	return redisnode.New(addrs, connect)
+}
+
+// noNodes are nodes that are no Redis servers. No request to them is answered.
+type noNodes int
+
+func (n noNodes) Len() int { return int(n) }
+
+func (n noNodes) Close() error { return nil }
+
+func (n noNodes) Send(env.NodeSet, env.Command, env.Instant) env.Round { return noRound{} }
+
+type noRound struct{}
+
+func (noRound) Next(context.Context, env.Instant) (env.Reply, error) {
+	return env.Reply{}, env.ErrRoundOver
+}
+
 // taskName returns the name of one of the client's goroutines, for errors.
 func (c *client) taskName(what string) string { return fmt.Sprintf("client %d, %s", c.number, what) }
 
@@ -93,23 +148,6 @@ type clientHost interface {
 
 	// leave ends the run: later events of the client are ignored.
 	leave()
-}
-
-// localHost runs a client in this process.
-type localHost struct {
-	*client
-	world *World
-}
-
-func (i localHost) pause() error        { i.gate.pause(); return nil }
-func (i localHost) resume() error       { i.gate.resume(); return nil }
-func (i localHost) kill()               { i.gate.kill() }
-func (i localHost) clocksChanged()      {} // the client shares them
-func (i localHost) draws(stream string) { i.random.become(i.world.seed, stream) }
-func (i localHost) leave()              {} // the client leaves through its gate
-
-func (i localHost) cancel(fault int) {
-	cancelCall(i.world.calls, i.number, fault, i.world.history.worldEvent)
 }
 
 // cancelCall records the cancellation first, because the call may return at once.

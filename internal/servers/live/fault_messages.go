@@ -132,17 +132,6 @@ func retransmission(l *nemesis.Loss, draw func() uint64) func(nemesis.Message) t
 	}
 }
 
-// disturb applies change to one direction, or both, of every selected link, on behalf of
-// a fault that begins.
-func (w *World) disturb(which nemesis.Links, way nemesis.Direction, change func(*wire.Direction)) {
-	w.links.Disturb(which, func(client, node int) { w.network.Link(client, node).Each(way, change) })
-}
-
-// mend applies restore to them when the fault ends.
-func (w *World) mend(which nemesis.Links, way nemesis.Direction, restore func(*wire.Direction)) {
-	w.links.Mend(which, func(client, node int) { w.network.Link(client, node).Each(way, restore) })
-}
-
 // Duplicates returns the handler for a fleet of servers without authentication and TLS:
 // the connections that carry copies use neither.
 func Duplicates() FaultHandlers {

@@ -31,7 +31,7 @@ func Outages() FaultHandlers {
 			Features: []nemesis.Feature{nemesis.RestartDelayFeature},
 			Begin: func(w *World, f injection[*nemesis.Shutdown]) error {
 				w.takeDown(f.Action.Node, f.Number, f.Action.RestartDelay, func(server Crasher) {
-					w.endWatch(f.Action.Node) // Redis would wait for a replica that is behind
+					w.keyWatch(f.Action.Node).finish() // Redis would wait for a replica that is behind
 					server.Quit()
 				})
 				return nil
@@ -128,27 +128,11 @@ func Stops() FaultHandlers {
 	}
 }
 
-// untouched changes nothing about a link. It is for faults that affect only the node
-// behind the link.
-func untouched(int, int) {}
-
-// recovery says how a server that is down starts again.
-type recovery struct {
-	left     string    // which keys it still has, for the report
-	state    time.Time // to which a vm-restore restores the machine
-	promoted *pair     // the second master during a split brain
-	dark     int       // number of the fault that cut the machine's power, or 0
-	fault    int       // number of the fault that the machine ends itself; 0: the plan ends it
-	at       int64     // restart time on the node's wall clock, if the machine restarts it
-
-	ending *slowEnding // the restart in progress, or nil
-}
-
 // goDown records that a node's server goes down. Its machine stays up and resets the
 // connections.
 func (w *World) goDown(node int, left string) {
 	w.plan.awaitEnd(w.recoveries[node-1].ending)
-	w.suspendWatch(node)
+	w.keyWatch(node).suspend()
 	w.injector.Record(history.Event{Kind: history.NodeDown, Node: node})
 	w.states[node-1], w.recoveries[node-1] = down, recovery{left: left}
 }
@@ -185,7 +169,7 @@ func (w *World) comeUp(node, fault int) {
 func (w *World) recover(node, fault int, restart func() error, back func()) {
 	w.eachLink(node, func(l *wire.Link) { l.Refuse(true) })
 	again := func() error {
-		w.endWatch(node)
+		w.keyWatch(node).finish()
 		return restart()
 	}
 	w.recoveries[node-1].ending = w.plan.endLater(fault, again, func() {
@@ -197,7 +181,7 @@ func (w *World) recover(node, fault int, restart func() error, back func()) {
 		if was.dark != 0 {
 			w.eachDirection(node, func(d *wire.Direction) { d.Lift(was.dark) })
 		}
-		w.resumeWatch(node, was.lost(w.setting.Persistence))
+		w.keyWatch(node).resume(w.server(node).Addr(), was.lost(w.setting.Persistence))
 	})
 }
 
@@ -240,4 +224,12 @@ func (w *World) awaitRestart(node int) {
 		w.recoveries[node-1].fault = 0
 		w.comeUp(node, back.fault)
 	})
+}
+
+// lost is the reason why keys of a node are gone that comes back.
+func (r recovery) lost(p nemesis.Persistence) string {
+	if p == nemesis.Nothing && r.left == p.Keeps() {
+		return history.Forgotten
+	}
+	return history.RolledBack
 }

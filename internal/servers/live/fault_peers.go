@@ -6,16 +6,6 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Peers is how the members of a store reach each other.
-type Peers interface {
-	// Cut cuts the links between members, numbered from 1, that the fault keeps apart. What is
-	// sent over a cut link is held back.
-	Cut(apart *nemesis.PeerPartition)
-
-	// Mend restores all links.
-	Mend()
-}
-
 // PeerLinks are proxies between members: networks with a link from each member, as a client, to each
 // other one. A store has one for each port at which its members connect to each other.
 type PeerLinks []*wire.Network

@@ -39,8 +39,8 @@ func Failovers() FaultHandlers {
 				node := f.Action.Node
 				w.plan.awaitEnd(w.recoveries[node-1].ending)
 				w.links.Disturb(nemesis.Links{Nodes: []int{node}}, untouched)
-				w.suspendWatch(node) // of two masters neither has what the other does
-				w.endWatch(node)
+				w.keyWatch(node).suspend() // of two masters neither has what the other does
+				w.keyWatch(node).finish()
 				old := w.server(node).(*pair)
 				old.disconnect()
 				heir, err := old.promote(w.over)
@@ -59,7 +59,7 @@ func Failovers() FaultHandlers {
 					return heir.demote(w.over)
 				}, func() {
 					w.fleet.Servers[node-1], w.recoveries[node-1] = heir, recovery{}
-					w.resumeWatch(node, history.RolledBack)
+					w.keyWatch(node).resume(w.server(node).Addr(), history.RolledBack)
 					w.links.Mend(nemesis.Links{Nodes: []int{node}}, untouched)
 				})
 				return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Fleet describes the servers of a world.
@@ -151,4 +152,14 @@ type Rewinder interface {
 	// Rewind gives a stopped server the keys that it had then, and continues it, with the
 	// same run id.
 	Rewind(ctx context.Context, then time.Time) error
+}
+
+// Peers is how the members of a store reach each other.
+type Peers interface {
+	// Cut cuts the links between members, numbered from 1, that the fault keeps apart. What is
+	// sent over a cut link is held back.
+	Cut(apart *nemesis.PeerPartition)
+
+	// Mend restores all links.
+	Mend()
 }

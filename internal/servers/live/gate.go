@@ -83,13 +83,6 @@ func (g *gate) move(how func()) {
 	g.moved = make(chan struct{})
 }
 
-// Dial connects a client to a node over its link, for a lock that has its own Redis client.
-// While the client is paused the connection blocks reads and writes. It is closed with the
-// client or the run.
-func (w *World) Dial(ctx context.Context, client, node int) (net.Conn, error) {
-	return dialGated(ctx, w.client(client).gate, w.network.Link(client, node).Dial)
-}
-
 // dialGated makes a connection with dial that stands still while its client is paused, and
 // is closed with the client or the run.
 func dialGated(ctx context.Context, g *gate, dial func(context.Context) (net.Conn, error)) (net.Conn, error) {
@@ -138,19 +131,6 @@ func (c *gatedConn) Read(p []byte) (int, error) {
 func (c *gatedConn) readLate(p []byte) (int, error) {
 	defer func() { _ = c.Conn.SetReadDeadline(c.savedDeadline()) }()
 	return readArrived(c.Conn, p)
-}
-
-// readBriefly reads what has arrived on a connection that cannot read without waiting. On a
-// busy machine it may find nothing.
-func readBriefly(c net.Conn, p []byte) (n int, err error) {
-	for more := 0; err == nil && n < len(p); n += more { // each read returns one message
-		_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
-		more, err = c.Read(p[n:])
-	}
-	if n > 0 {
-		err = nil
-	}
-	return n, err
 }
 
 // Write implements [net.Conn].

@@ -5,10 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // retryInterval is the time between the end of a watch and its next beginning. beginTimeout bounds
@@ -17,9 +14,6 @@ const (
 	retryInterval = 10 * time.Millisecond
 	beginTimeout  = 10 * time.Second
 )
-
-// lastLookTimeout bounds how much longer a run takes because its keys are watched.
-const lastLookTimeout = 200 * time.Millisecond
 
 // nodeWatch is the watch of a node's keys. It is suspended while the node has no server, or another
 // one is about to take its place.
@@ -35,46 +29,6 @@ type nodeWatch struct {
 	current   context.CancelFunc // ends the watch of the current server
 	changed   chan struct{}      // closed when it is resumed
 	idle      chan struct{}      // closed when no server is watched
-}
-
-// watchKeys begins to watch the keys of all nodes, and waits until it has begun.
-func (w *World) watchKeys(ctx context.Context) {
-	if !w.fleet.WatchKeys || w.watches != nil {
-		return
-	}
-	late := time.NewTimer(beginTimeout)
-	defer late.Stop()
-	for i, server := range w.fleet.Servers {
-		n := &nodeWatch{watch: keywatch.New(entryLog{w.history, i + 1}), began: make(chan struct{}), addr: server.Addr()}
-		w.watches = append(w.watches, n)
-		w.tasks.start("watch of keys", func() { n.run(w.over) }, w.fail)
-	}
-	for _, n := range w.watches {
-		select {
-		case <-n.began:
-		case <-late.C:
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// lastLook waits until the watches have recorded what has happened up to now, so that the last releases
-// are judged. Watches that are suspended, or late, are not waited for.
-func (w *World) lastLook() {
-	var nodes []int
-	for i, n := range w.watches {
-		n.mu.Lock()
-		if !n.suspended {
-			nodes = append(nodes, i+1)
-		}
-		n.mu.Unlock()
-	}
-	now := w.ground.shows(env.Monotonic)
-	for end := time.Now().Add(lastLookTimeout); !w.history.sawAll(nodes, now) && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
 }
 
 // run watches one server after another until ctx ends.
@@ -116,12 +70,12 @@ func (n *nodeWatch) follow(ctx context.Context) {
 	})
 }
 
-// suspendWatch ends the watch of a node's server, unless that ends it itself, and begins no other.
-func (w *World) suspendWatch(node int) {
-	if len(w.watches) == 0 {
+// suspend ends the watch of the server, unless that ends it itself, and begins no other. A watch that is
+// nil watches nothing.
+func (n *nodeWatch) suspend() {
+	if n == nil {
 		return
 	}
-	n := w.watches[node-1]
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.suspended {
@@ -129,13 +83,12 @@ func (w *World) suspendWatch(node int) {
 	}
 }
 
-// endWatch ends the watch of a node's server, which is suspended, and waits until it has recorded what
-// it has received.
-func (w *World) endWatch(node int) {
-	if len(w.watches) == 0 {
+// finish ends the watch of the server, which is suspended, and waits until it has recorded what it has
+// received.
+func (n *nodeWatch) finish() {
+	if n == nil {
 		return
 	}
-	n := w.watches[node-1]
 	n.mu.Lock()
 	end, idle := n.current, n.idle
 	n.mu.Unlock()
@@ -145,25 +98,16 @@ func (w *World) endWatch(node int) {
 	}
 }
 
-// resumeWatch watches a node's present server. lost is the reason why keys are gone.
-func (w *World) resumeWatch(node int, lost string) {
-	if len(w.watches) == 0 {
+// resume watches the server that is now at an address. lost is the reason why keys are gone.
+func (n *nodeWatch) resume(addr, lost string) {
+	if n == nil {
 		return
 	}
-	n := w.watches[node-1]
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.addr, n.lost = w.server(node).Addr(), lost
+	n.addr, n.lost = addr, lost
 	if n.suspended {
 		n.suspended = false
 		close(n.changed)
 	}
-}
-
-// lost is the reason why keys of a node are gone that comes back.
-func (r recovery) lost(p nemesis.Persistence) string {
-	if p == nemesis.Nothing && r.left == p.Keeps() {
-		return history.Forgotten
-	}
-	return history.RolledBack
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -19,8 +20,16 @@ import (
 // server: only clients that wait for the restart stand still. No goroutine waits at a
 // gate while it holds mu, and mu is locked before the recorder's lock, never after.
 type planRunner struct {
-	world *World
-	wake  chan struct{} // tells run that the next action may be due earlier
+	injector *world.Injector
+	history  *recorder
+	ground   ground
+	tasks    *taskGroup
+	probe    *probe
+	over     context.Context  // ends with the run
+	fail     func(error)      // ends the run
+	pause    func(client int) // records one more reason to pause a client
+	resume   func(client int) // and one less
+	wake     chan struct{}    // tells run that the next action may be due earlier
 
 	mu        sync.Mutex
 	scheduler *world.Scheduler
@@ -32,14 +41,6 @@ type planRunner struct {
 type delayedAction struct {
 	at int64 // ground time
 	do func()
-}
-
-func newPlanRunner(w *World) *planRunner {
-	return &planRunner{
-		world:     w,
-		wake:      make(chan struct{}, 1),
-		scheduler: world.NewScheduler(w.setting, w.injector),
-	}
 }
 
 // slowEnd is the task that ends a fault, and the fault's number.
@@ -54,7 +55,7 @@ func (p *planRunner) step(client int, step env.Step, k int) {
 	for _, end := range p.trigger(client, step, k) {
 		<-end.done
 		p.mu.Lock()
-		p.world.injector.OnBehalf(end.fault, func() { p.world.recordResume(client) })
+		p.injector.OnBehalf(end.fault, func() { p.resume(client) })
 		p.mu.Unlock()
 	}
 	select {
@@ -71,10 +72,10 @@ func (p *planRunner) trigger(client int, step env.Step, k int) []slowEnd {
 	defer p.mu.Unlock()
 	p.slow = nil
 	if err := p.scheduler.Step(p.now(), client, step, k); err != nil {
-		p.world.fail(err)
+		p.fail(err)
 	}
 	for _, end := range p.slow {
-		p.world.injector.OnBehalf(end.fault, func() { p.world.recordPause(client) })
+		p.injector.OnBehalf(end.fault, func() { p.pause(client) })
 	}
 	return p.slow
 }
@@ -92,7 +93,7 @@ type slowEnding struct {
 // with the lock. The caller holds the lock.
 func (p *planRunner) endLater(fault int, do func() error, heal func()) *slowEnding {
 	e := &slowEnding{fault: fault, done: make(chan struct{}), heal: heal}
-	m := p.world.tasks.start(fmt.Sprintf("end of fault %d", fault), func() {
+	m := p.tasks.start(fmt.Sprintf("end of fault %d", fault), func() {
 		func() {
 			defer close(e.done) // in any case: awaitEnd may wait for it with the lock
 			e.err = do()
@@ -100,7 +101,7 @@ func (p *planRunner) endLater(fault int, do func() error, heal func()) *slowEndi
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.finish(e)
-	}, p.world.fail)
+	}, p.fail)
 	if m == nil { // the run is over
 		e.recorded = true
 		close(e.done)
@@ -115,9 +116,9 @@ func (p *planRunner) finish(e *slowEnding) {
 	switch {
 	case e.recorded:
 	case e.err == nil:
-		p.world.injector.Finish(e.fault, e.heal)
-	case p.world.over.Err() == nil:
-		p.world.fail(fmt.Errorf("fault %d: %w", e.fault, e.err))
+		p.injector.Finish(e.fault, e.heal)
+	case p.over.Err() == nil:
+		p.fail(fmt.Errorf("fault %d: %w", e.fault, e.err))
 	}
 	e.recorded = true
 }
@@ -133,16 +134,16 @@ func (p *planRunner) awaitEnd(e *slowEnding) {
 
 // run begins and ends faults when their time comes, until the run is over.
 func (p *planRunner) run() {
-	for p.world.over.Err() == nil {
+	for p.over.Err() == nil {
 		next, err := p.advance()
 		if err != nil {
-			p.world.fail(err)
+			p.fail(err)
 			return
 		}
 		select {
 		case <-next:
 		case <-p.wake:
-		case <-p.world.over.Done():
+		case <-p.over.Done():
 		}
 	}
 }
@@ -152,14 +153,14 @@ func (p *planRunner) run() {
 func (p *planRunner) advance() (<-chan time.Time, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.delayed) > 0 && p.delayed[0].at <= p.world.ground.now() {
+	for len(p.delayed) > 0 && p.delayed[0].at <= p.ground.now() {
 		m := p.delayed[0]
 		p.delayed = p.delayed[1:]
-		p.world.probe.observe(time.Duration(p.world.ground.now() - m.at))
+		p.probe.observe(time.Duration(p.ground.now() - m.at))
 		m.do()
 	}
 	if due, ok := p.scheduler.Next(); ok {
-		p.world.probe.observe(p.now() - due) // other faults are less late
+		p.probe.observe(p.now() - due) // other faults are less late
 	}
 	if err := p.scheduler.Advance(p.now()); err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func (p *planRunner) advance() (<-chan time.Time, error) {
 	wait, ok := p.scheduler.Next()
 	wait -= p.now()
 	if len(p.delayed) > 0 {
-		if next := time.Duration(p.delayed[0].at - p.world.ground.now()); !ok || next < wait {
+		if next := time.Duration(p.delayed[0].at - p.ground.now()); !ok || next < wait {
 			wait, ok = next, true
 		}
 	}
@@ -184,4 +185,4 @@ func (p *planRunner) later(at int64, do func()) {
 }
 
 // now never goes back, because it is read under the lock.
-func (p *planRunner) now() time.Duration { return p.world.history.now().Sub(0) }
+func (p *planRunner) now() time.Duration { return p.history.now().Sub(0) }

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"time"
 
@@ -75,54 +74,6 @@ type accessResult struct {
 	Value    int64
 	Fence    uint64
 	Accepted bool
-}
-
-// send implements [sender]. An access arrives even if nobody waits for it any more.
-func (i localHost) send(ctx context.Context, a access) (accessResult, error) {
-	i.gate.pass()
-	if err := ctx.Err(); err != nil {
-		return accessResult{}, err
-	}
-	var got accessResult
-	var err error
-	if delay := i.world.resource.delay(i.number); delay == 0 {
-		got = i.world.resource.serve(i.number, a)
-	} else {
-		got, err = i.sendDelayed(ctx, delay, a)
-	}
-	i.gate.pass()
-	return got, err
-}
-
-// sendDelayed is send for an access that takes time to arrive.
-func (i localHost) sendDelayed(ctx context.Context, delay time.Duration, a access) (accessResult, error) {
-	arrived := make(chan accessResult, 1)
-	m := i.tasks.start(i.taskName("access on its way"), func() {
-		if got, ok := i.world.deliver(i.number, delay, a); ok {
-			arrived <- got
-		}
-	}, i.fail)
-	if m == nil {
-		runtime.Goexit() // the run is over
-	}
-	select {
-	case got := <-arrived:
-		return got, nil
-	case <-ctx.Done():
-		return accessResult{}, ctx.Err()
-	case <-i.over.Done():
-		return accessResult{}, context.Cause(i.over) // the gate ends the goroutine
-	}
-}
-
-// deliver processes an access after a delay. ok is false if the run ends first.
-func (w *World) deliver(client int, delay time.Duration, a access) (got accessResult, ok bool) {
-	select {
-	case <-time.After(delay):
-		return w.resource.serve(client, a), true
-	case <-w.over.Done():
-		return accessResult{}, false
-	}
 }
 
 // clientRegister is a client's [env.Register]. The resource may be in another process.

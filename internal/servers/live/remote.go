@@ -15,16 +15,6 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// clientEnv is set in the environment of a client's process.
-const clientEnv = "LOCKSTORM_CLIENT"
-
-// The files that a client inherits after the standard ones, in this order.
-const (
-	ordersFile = iota
-	reportsFile
-	pageFile
-)
-
 // inherited returns one of these files.
 func inherited(file int) *os.File { return os.NewFile(uintptr(3+file), "from the world") }
 

@@ -2,12 +2,10 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"time"
 
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -109,43 +107,4 @@ func (p *pair) follow(ctx context.Context) error {
 		case <-time.After(followInterval):
 		}
 	}
-}
-
-// OpenRedis opens a world on the servers of a fleet, which are [OwnServer]s for all nodes, followed by
-// one for each node that the plan lets fail over: its replica. They reach each other on loopback. See
-// [Open] for the rest.
-func OpenRedis(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
-	if err := fleet.pair(ctx, s, seed); err != nil {
-		return nil, errors.Join(err, fleet.Close())
-	}
-	return Open(s, seed, sink, fleet, faults)
-}
-
-// pair pairs the nodes that the plan lets fail over with their replicas.
-func (f *Fleet) pair(ctx context.Context, s nemesis.Setting, seed uint64) error {
-	failing := s.Plan.NodesThat(nemesis.PromotesReplica)
-	if len(failing) == 0 {
-		return nil
-	}
-	masters := make([]string, len(failing))
-	for i, node := range failing {
-		masters[i] = f.Servers[node-1].Addr()
-	}
-	streams, err := wire.Open(1, masters)
-	if err != nil {
-		return err
-	}
-	closing := f.Close
-	f.Close = func() error { streams.Close(); return closing() }
-	lag := (&nemesis.Latency{Add: *s.Replication}).Rule(Draws(seed, "replication"))
-	for i, node := range failing {
-		p := &pair{f.Servers[node-1].(OwnServer), f.Servers[s.Nodes+i].(OwnServer), streams.Link(1, i+1)}
-		if err := p.follow(ctx); err != nil {
-			return err
-		}
-		p.stream.Replies.Impose(replicationRule, lag)
-		f.Servers[node-1] = p
-	}
-	f.Servers = f.Servers[:s.Nodes]
-	return nil
 }

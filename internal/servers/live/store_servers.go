@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/mod/semver"
-
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"golang.org/x/mod/semver"
 )
 
 // StoreServers says how the servers of a replicated store are run on this machine. It is a backend for
@@ -105,4 +105,29 @@ func (s *StoreServers) Unwatched() *StoreServers {
 		return fleet, err
 	}
 	return &unwatched
+}
+
+// StartStore makes a fleet of the servers of a store, which start adds to a group and
+// starts, with the links between them, also after an error. watch returns what watches their entries:
+// see [Fleet]. nil: nothing does. After an error nothing is left behind.
+func StartStore[S Server](store Store, start func(*child.Group) ([]S, PeerLinks, error), watch func([]S) func(context.Context, EntryLog)) (Fleet, error) {
+	group, err := child.NewGroup()
+	if err != nil {
+		return Fleet{}, err
+	}
+	servers, peers, err := start(group)
+	closing := func() error { // the servers first: they would dial again
+		defer peers.Close()
+		return group.Close()
+	}
+	if err != nil {
+		_ = closing()
+		return Fleet{}, err
+	}
+	fleet := NewFleet(servers, group.Died(), closing)
+	fleet.Store, fleet.Peers = store, peers
+	if watch != nil {
+		fleet.Watch = watch(servers)
+	}
+	return fleet, nil
 }

@@ -127,7 +127,3 @@ func (p *probe) run(ctx context.Context, m env.Runtime) {
 		}
 	}
 }
-
-// SchedulingLag returns how late this machine was at most in the run so far: at waking a goroutine
-// that only sleeps, and at what the plan had due.
-func (w *World) SchedulingLag() time.Duration { return w.probe.max() }

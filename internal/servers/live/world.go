@@ -2,15 +2,11 @@ package live
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/guard"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -59,79 +55,6 @@ type World struct {
 	err     error // of Close
 }
 
-// Open opens a world of a setting on a fleet with a server for each node. The setting must
-// be valid and must not need faults that the handlers do not support; its sync is ignored
-// because these disks are real, and so is its latency, unless the fleet has its own
-// network. Pipelined connections are not supported. Events of the history go to sink one at
-// a time. The world owns the fleet from now on, also after an error.
-func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
-	w, err := newWorld(s, seed, sink, fleet, faults)
-	if err != nil {
-		return nil, errors.Join(err, fleet.Close())
-	}
-	return w, nil
-}
-
-func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
-	if s.Connections.Pipelined {
-		return nil, errors.New("connections: pipelined is not supported on real servers (batched and limit are)")
-	}
-	network, err := fleet.network(s.Clients)
-	if err != nil {
-		return nil, err
-	}
-	w := &World{
-		setting:    s,
-		seed:       seed,
-		fleet:      fleet,
-		network:    network,
-		resource:   resource{state: guard.New(s.Guard), rules: make([]world.Rules, s.Clients)},
-		ground:     newGround(fleet.Runtime),
-		calls:      world.NewCalls(s.Clients),
-		broken:     make(chan error, 1),
-		done:       make(chan struct{}),
-		finished:   make([]bool, s.Clients),
-		states:     make([]state, len(fleet.Servers)),
-		recoveries: make([]recovery, len(fleet.Servers)),
-		standing:   make([]int, s.Clients),
-		dead:       make([]bool, s.Clients),
-	}
-	w.history = newRecorder(sink, w.ground)
-	w.resource.record = w.history.worldEvent
-	if fleet.Keys != nil {
-		fleet.Keys(w.history.keyEvent)
-	}
-	w.clocks = world.NewClocks(clockWorld{w})
-	for range fleet.Servers {
-		w.walls = append(w.walls, w.ground.clock(env.Wall))
-	}
-	w.over, w.end = context.WithCancel(context.Background())
-	w.injector = world.NewInjector(w, s.Plan, faults, w.history.worldEvent)
-	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
-	w.strikes = map[int]*world.Strikes{}
-	w.plan = newPlanRunner(w)
-	if err := w.injector.Prepare(); err != nil {
-		network.Close()
-		return nil, err
-	}
-	if s.Store != nil && s.Store.KeepAlive > 0 {
-		network.KeepAlive(s.Store.KeepAlive)
-	}
-	if fleet.Network != nil {
-		w.setLatencies()
-	}
-	for number := 1; number <= s.Clients; number++ {
-		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), w.connect(number), fleet.Store, w.over, &w.tasks, w.fail)
-		if err != nil {
-			network.Close()
-			return nil, err
-		}
-		w.clients, w.hosts = append(w.clients, c), append(w.hosts, localHost{c, w})
-		w.history.hands = append(w.history.hands, c.clocks.hands)
-	}
-	return w, nil
-}
-
 // connect returns the options for a client's connections. If the fleet has its own network,
 // only that can dial.
 func (w *World) connect(client int) redisnode.Options {
@@ -161,6 +84,18 @@ func (w *World) addrs(client int) []string {
 // state is the state of a node's server.
 type state uint8
 
+// recovery says how a server that is down starts again.
+type recovery struct {
+	left     string    // which keys it still has, for the report
+	state    time.Time // to which a vm-restore restores the machine
+	promoted *pair     // the second master during a split brain
+	dark     int       // number of the fault that cut the machine's power, or 0
+	fault    int       // number of the fault that the machine ends itself; 0: the plan ends it
+	at       int64     // restart time on the node's wall clock, if the machine restarts it
+
+	ending *slowEnding // the restart in progress, or nil
+}
+
 const (
 	up      state = iota
 	down          // not running
@@ -173,20 +108,13 @@ func (w *World) host(client int) clientHost { return w.hosts[client-1] }
 
 func (w *World) server(node int) Server { return w.fleet.Servers[node-1] }
 
-// Runtime returns the client's runtime.
-func (w *World) Runtime(client int) env.Runtime { return clientRuntime{w.client(client)} }
-
-// Nodes returns the nodes as the client sees them.
-func (w *World) Nodes(client int) env.Nodes { return clientNodes{w.client(client)} }
-
-// Register returns the guarded resource as the client sees it. It is in this process: an
-// access takes almost no time, and only guard-latency delays it.
-func (w *World) Register(client int) env.Register {
-	return clientRegister{localHost{w.client(client), w}}
+// keyWatch returns the watch of a node's keys; nil: they are not watched.
+func (w *World) keyWatch(node int) *nodeWatch {
+	if len(w.watches) == 0 {
+		return nil
+	}
+	return w.watches[node-1]
 }
-
-// Store returns the store as the client sees it, or nil if there is none.
-func (w *World) Store(client int) env.Store { return storeOf(w.client(client)) }
 
 // storeName returns the name of the kind of store, or "".
 func (w *World) storeName() string {
@@ -195,46 +123,6 @@ func (w *World) storeName() string {
 	}
 	return w.fleet.Store.Name()
 }
-
-// Record stamps an event with the ground clock and adds it to the history. It does nothing
-// before and after the run, and for a client that is dead.
-func (w *World) Record(e history.Event) { w.history.clientEvent(justNow, e) }
-
-// Reach reports that the client takes a step; k is the position of the reply at
-// [env.StepReply]. Faults that wait for this step alone have begun or ended when Reach
-// returns. A client that they pause or kill stays in Reach.
-func (w *World) Reach(client int, step env.Step, k int) {
-	c := w.client(client)
-	c.gate.pass()
-	w.plan.step(client, step, k)
-	c.gate.pass()
-}
-
-// Watch asks for an event when the client's clock reaches until. It replaces an earlier
-// request for the token.
-func (w *World) Watch(client int, clock env.Clock, resource, token string, until env.Instant) {
-	w.history.watch(justNow, client, watch{clock, resource, token, until})
-}
-
-// Unwatch cancels the Watch of a token, unless it has come due.
-func (w *World) Unwatch(client int, token string) { w.history.unwatch(justNow, client, token) }
-
-// Call returns the context of a call of the client's lock, and a function to call when it
-// has returned. The context also ends with the run: a lock that does not use the ports
-// learns of the end only from it.
-func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	withRun := context.AfterFunc(w.over, cancel)
-	calling, done := w.calls.Begin(ctx, client)
-	return calling, func() {
-		done()
-		withRun()
-		cancel()
-	}
-}
-
-// Trace returns false: runs cannot be repeated exactly.
-func (w *World) Trace() (hash uint64, exact bool) { return 0, false }
 
 // finish records that a client has returned or died.
 func (w *World) finish(client int) {
@@ -261,107 +149,4 @@ func (w *World) fail(err error) {
 	case w.broken <- err:
 	default:
 	}
-}
-
-// Close stops the servers and releases everything that the world uses. It must not be
-// called during Run. A second Close returns the same error.
-func (w *World) Close() error {
-	w.closing.Do(func() {
-		w.end()
-		err := w.closeNodes()
-		w.network.Close()
-		w.err = errors.Join(err, w.fleet.Close())
-	})
-	return w.err
-}
-
-func (w *World) closeNodes() error {
-	var errs []error
-	for _, c := range w.clients {
-		errs = append(errs, c.close())
-	}
-	return errors.Join(errs...)
-}
-
-// unwindTimeout bounds how long the clients' goroutines may take to end after the run. Each
-// ends at its next call of a port.
-const unwindTimeout = 10 * time.Second
-
-// errRunTwice is the error of a second Run.
-var errRunTwice = errors.New("a world runs once")
-
-// Run runs main for every client and carries out the plan. It returns when all clients have
-// returned or died, at the horizon, or when ctx ends (with its error), and ends the
-// history. By then all goroutines of the clients have ended; those that had not returned
-// end at their next call of a port, running their deferred functions.
-//
-// Any other error means that a fault could not be injected, a server died by itself, a
-// client panicked, or a goroutine does not end.
-func (w *World) Run(ctx context.Context, main func(client int)) error {
-	return w.run(ctx, func() {
-		for _, c := range w.clients {
-			w.tasks.start(c.taskName("main"), func() {
-				defer w.finish(c.number)
-				c.gate.pass()
-				main(c.number)
-			}, w.fail)
-		}
-	})
-}
-
-// run is a run in which launch starts the clients.
-func (w *World) run(ctx context.Context, launch func()) error {
-	w.watchKeys(ctx)
-	if !w.history.begin() {
-		return errRunTwice
-	}
-	if _, err := w.plan.advance(); err != nil { // faults that begin with the run
-		return errors.Join(err, w.unwind(world.End(ctx, err)))
-	}
-	horizon := time.NewTimer(w.setting.Horizon)
-	defer horizon.Stop()
-	w.tasks.start("probe", func() { w.probe.run(w.over, w.ground.machine) }, w.fail)
-	w.tasks.start("nemesis", w.plan.run, w.fail)
-	if w.fleet.Watch != nil {
-		w.tasks.start("watch", func() { w.fleet.Watch(w.over, entryLog{recorder: w.history}) }, w.fail)
-	}
-	launch()
-	var err error
-	select {
-	case <-w.done:
-		w.lastLook()
-	case <-horizon.C:
-	case <-ctx.Done():
-		err = ctx.Err()
-	case err = <-w.broken:
-	case err = <-w.fleet.Died:
-	}
-	if err == nil {
-		err = w.failure()
-	}
-	return errors.Join(err, w.unwind(world.End(ctx, err)))
-}
-
-// failure returns an error that occurred at the same time as the end of the run.
-func (w *World) failure() error {
-	select {
-	case err := <-w.broken:
-		return err
-	case err := <-w.fleet.Died:
-		return err
-	default:
-		return nil
-	}
-}
-
-// unwind ends the history and waits until all goroutines have ended. Connections are closed
-// because a client may be waiting for a reply.
-func (w *World) unwind(end *history.Event) error {
-	w.history.seal(end)
-	for _, b := range w.hosts {
-		b.leave()
-	}
-	w.history.flush()
-	w.end()
-	return errors.Join(w.closeNodes(), w.tasks.wait(unwindTimeout))
 }

@@ -41,7 +41,7 @@ func wantReadable(t *testing.T, name string, p picture.Picture, err error) {
 }
 
 func point(curve string, violated, held int, predicted *float64, at ...float64) sweep.Outcome {
-	m := &sweep.Measured{Violated: violated, Held: held, Predicted: predicted}
+	m := &sweep.PointResult{Violated: violated, Held: held, Predicted: predicted}
 	m.Measurements.Wanted, m.Measurements.Availability = time.Second, 0.5
 	return sweep.Outcome{Curve: curve, At: at, Point: m}
 }

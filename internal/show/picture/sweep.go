@@ -89,21 +89,21 @@ type quantity struct {
 	predicted bool // by the formula
 
 	// of returns the value, its interval, and whether it is known.
-	of func(sweep.Measured) (y, low, high float64, known bool)
+	of func(sweep.PointResult) (y, low, high float64, known bool)
 }
 
 // quantities are those of a sweep. The second and third are drawn only if there is no formula,
 // because then the costs are what the sweep shows.
 var quantities = []quantity{
-	{"share of violated runs", true, true, func(m sweep.Measured) (y, low, high float64, known bool) {
+	{"share of violated runs", true, true, func(m sweep.PointResult) (y, low, high float64, known bool) {
 		low, high = m.Interval()
 		return m.Rate().Share(), low, high, m.Rate().N > 0
 	}},
-	{"availability", true, false, func(m sweep.Measured) (y, low, high float64, known bool) {
+	{"availability", true, false, func(m sweep.PointResult) (y, low, high float64, known bool) {
 		y = m.Measurements.Availability
 		return y, y, y, m.Measurements.Wanted > 0
 	}},
-	{"longest outage of a run, median [s]", false, false, func(m sweep.Measured) (y, low, high float64, known bool) {
+	{"longest outage of a run, median [s]", false, false, func(m sweep.PointResult) (y, low, high float64, known bool) {
 		y = m.Measurements.MedianOutage.Seconds()
 		return y, y, y, m.Measurements.Wanted > 0
 	}},

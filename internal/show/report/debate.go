@@ -16,27 +16,6 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Debate is the results of a debate on one or more backends.
-type Debate struct {
-	Topics []scenarios.Topic
-	Sides  []Side // at least one; the others are compared with the first
-
-	// StoredRun returns the directory of a stored run, or "". It may be nil. A witness that is
-	// not stored is run again if the backend is exact.
-	StoredRun func(scenario, backend string, seed uint64) string
-
-	Stopped bool // before its end
-}
-
-// debatePage is a page of a debate.
-type debatePage struct {
-	*Report
-	Debate
-	agreement  Agreement
-	ids        map[string]string // anchors of rows and series
-	witnessIDs map[string]string // anchors of the rows' witnesses
-}
-
 // Debate adds the scoreboard and, for each topic, its rows and series with their results.
 func (r *Report) Debate(ctx context.Context, d Debate) error {
 	d.Sides = slices.Clone(d.Sides)

@@ -73,18 +73,6 @@ func Of(ctx context.Context, names []string, o Options) (*Report, error) {
 	return r, r.Find(ctx, names)
 }
 
-// TitleOf makes the title of a page from the last parts of paths.
-func TitleOf(paths []string) string {
-	short := make([]string, len(paths))
-	for i, p := range paths {
-		if whole, err := filepath.Abs(p); err == nil {
-			p = whole // "." has a base name too
-		}
-		short[i] = strings.TrimSuffix(filepath.Base(p), cases.Extension)
-	}
-	return strings.Join(short, ", ")
-}
-
 // Find adds all results under some paths, see [Of].
 func (r *Report) Find(ctx context.Context, names []string) error {
 	h := loader{o: r.options}

@@ -3,12 +3,14 @@ package report
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/show/document"
 	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/results/cases"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -71,4 +73,16 @@ func TalliesOf(f results.Reference) (Tallies, error) {
 		found[r.Scenario] = r.Tally(s)
 	}
 	return found, nil
+}
+
+// TitleOf makes the title of a page from the last parts of paths.
+func TitleOf(paths []string) string {
+	short := make([]string, len(paths))
+	for i, p := range paths {
+		if whole, err := filepath.Abs(p); err == nil {
+			p = whole // "." has a base name too
+		}
+		short[i] = strings.TrimSuffix(filepath.Base(p), cases.Extension)
+	}
+	return strings.Join(short, ", ")
 }

@@ -326,7 +326,7 @@ func TestHostileNamesAreEscaped(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := sweep.Results{Head: sweep.Head{Sweep: "a <b> & \"c\"", Summary: "<img src=x>", Property: checker.Lease, Params: []sweep.Param{{Name: "x<y", Summary: hostile}}, Total: 1, Runs: 1},
-		Outcomes: []sweep.Outcome{{Unit: 1, Curve: `"></svg><script>`, At: []float64{1}, Runs: 1, Point: &sweep.Measured{Scenario: hostile, Held: 1}}}}
+		Outcomes: []sweep.Outcome{{Unit: 1, Curve: `"></svg><script>`, At: []float64{1}, Runs: 1, Point: &sweep.PointResult{Scenario: hostile, Held: 1}}}}
 	if err := r.Campaign(found); err != nil {
 		t.Fatal(err)
 	}

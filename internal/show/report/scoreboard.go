@@ -16,6 +16,15 @@ import (
 // claimants are the two sides of the debate, as the heads of columns.
 var claimants = [2]string{"Kleppmann", "antirez, redis.io"}
 
+// debatePage is a page of a debate.
+type debatePage struct {
+	*Report
+	Debate
+	agreement  Agreement
+	ids        map[string]string // anchors of rows and series
+	witnessIDs map[string]string // anchors of the rows' witnesses
+}
+
 // scoreboard adds the matrix of all rows.
 func (b *debatePage) scoreboard() {
 	m := verdicts.Matrix{First: "row", Claimants: claimants[:], Shares: true, Columns: b.columns(), Filters: true}

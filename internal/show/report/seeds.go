@@ -10,6 +10,18 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
+// Debate is the results of a debate on one or more backends.
+type Debate struct {
+	Topics []scenarios.Topic
+	Sides  []Side // at least one; the others are compared with the first
+
+	// StoredRun returns the directory of a stored run, or "". It may be nil. A witness that is
+	// not stored is run again if the backend is exact.
+	StoredRun func(scenario, backend string, seed uint64) string
+
+	Stopped bool // before its end
+}
+
 // FirstSeeds returns the first seed of each scenario of a reference.
 func FirstSeeds(f results.Reference) map[string]uint64 {
 	first := map[string]uint64{}

@@ -219,7 +219,7 @@ func PointsTable(r sweep.Results, points []sweep.Outcome, whole bool) *textfmt.T
 }
 
 // predicted is the formula's value, in percent.
-func predicted(m *sweep.Measured) string {
+func predicted(m *sweep.PointResult) string {
 	if m.Predicted == nil {
 		return textfmt.Dash("")
 	}
@@ -230,7 +230,7 @@ func predicted(m *sweep.Measured) string {
 // thousand runs.
 func percent(share float64) string { return fmt.Sprintf("%.2f", 100*share) }
 
-func inside(m *sweep.Measured) string {
+func inside(m *sweep.PointResult) string {
 	switch in, known := m.Inside(); {
 	case !known:
 		return textfmt.Dash("")

@@ -2,14 +2,13 @@ package sequence
 
 import (
 	"bytes"
-	_ "embed" // for the style sheet
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	svg "github.com/ajstarks/svgo/float"
-
 	"github.com/lockstorm/lockstorm/internal/show/trace"
 )
 
@@ -54,9 +53,6 @@ func (d Diagram) draw(id string) []byte {
 	c.End()
 	return out.Bytes()
 }
-
-// stripHeight is the least height of a strip: on paper a tenth of a page or less.
-const stripHeight = 180
 
 // strips draws the content of the drawing with an id once more, in strips from the top to the bottom.
 // A page prints them instead of the drawing: a browser moves an SVG that does not fit to the next page,

@@ -2,6 +2,7 @@ package sequence
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
@@ -45,6 +46,9 @@ type layout struct {
 	band          *box // of the overlap
 	place         *box // other place of the finding
 }
+
+// stripHeight is the least height of a strip: on paper a tenth of a page or less.
+const stripHeight = 180
 
 // row is an entry in the column of times: an instant, a gap or an omission.
 type row struct {
@@ -109,22 +113,6 @@ type planner struct {
 type instantOf struct {
 	at   history.Time
 	lane int
-}
-
-func (d Diagram) layout() layout {
-	p := planner{
-		d: d, marks: map[instantOf][]placedAt{}, begins: map[history.Time]float64{}, finals: map[history.Time]float64{},
-		lost: map[int][2]float64{},
-	}
-	groups := p.group()
-	p.columns(groups)
-	p.addHead()
-	p.instants(groups)
-	p.l.height = p.y + 8
-	p.arrows()
-	p.bars()
-	p.markFinding()
-	return p.l
 }
 
 // strips divides the drawing between rows, so that no label is cut.

@@ -112,3 +112,17 @@ type Line struct {
 	At        Point
 	Who, What string
 }
+
+// order is the order of a line. It leaves room for a further point after each.
+func order(line int) int { return 2 * line }
+
+// line is the line of an order; of none, the first.
+func line(order int) int { return max(order, 0) / 2 }
+
+// order is the order of the end that the client observed.
+func (m Message) order() int {
+	if m.Reply && !m.Lost {
+		return m.Received.Order
+	}
+	return m.Sent.Order
+}

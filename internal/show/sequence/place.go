@@ -7,6 +7,22 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
+func (d Diagram) layout() layout {
+	p := planner{
+		d: d, marks: map[instantOf][]placedAt{}, begins: map[history.Time]float64{}, finals: map[history.Time]float64{},
+		lost: map[int][2]float64{},
+	}
+	groups := p.group()
+	p.columns(groups)
+	p.addHead()
+	p.instants(groups)
+	p.l.height = p.y + 8
+	p.arrows()
+	p.bars()
+	p.markFinding()
+	return p.l
+}
+
 // instants places everything, one instant after another.
 func (p *planner) instants(items []item) {
 	times := p.times(items)

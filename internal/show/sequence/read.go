@@ -5,37 +5,11 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/show/trace"
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
-
-// Of makes the diagram of a trace for a finding. Of a long run it shows the part that the
-// finding is about: about [MostMessages] messages.
-func Of(t *trace.Trace, f checker.Finding) Diagram { return complete(t, f).shorten(MostMessages) }
-
-// complete makes the diagram of a trace with all messages.
-func complete(t *trace.Trace, f checker.Finding) Diagram {
-	past := t.Past()
-	r := newBuilder(t.Lines(past), past)
-	r.d.Finding = f
-	r.spans()
-	for i, l := range r.lines {
-		r.record(l, Point{l.At, order(i)})
-	}
-	r.resolve()
-	r.holds()
-	r.overlap(f)
-	r.sort()
-	return r.d
-}
-
-// order is the order of a line. It leaves room for a further point after each.
-func order(line int) int { return 2 * line }
-
-// line is the line of an order; of none, the first.
-func line(order int) int { return max(order, 0) / 2 }
 
 // builder makes a model of the lines of a trace.
 type builder struct {
@@ -50,6 +24,28 @@ type builder struct {
 	requests []*request
 	accesses map[int]*request // by the number of the event that begins it
 	silence  noAnswerEvent
+}
+
+// requestKey identifies a request of a round. For the store, node is 0.
+type requestKey struct{ round, node int }
+
+// request is a request to a node, the store or the guarded resource.
+type request struct {
+	client, node int
+	message      int // index in the diagram
+	reply        int // index in the diagram; below 0: none
+	command      env.Command
+	op           env.StoreOp
+	at           Point
+	answered     Point // when the client received the answer, or gave up
+	answer       env.Answer
+}
+
+// noAnswerEvent is the last event that lists nodes without an answer.
+type noAnswerEvent struct {
+	event, round int
+	at           Point
+	nodes        env.NodeSet
 }
 
 func newBuilder(lines []trace.Line, past timeline.Past) *builder {
@@ -117,34 +113,6 @@ func laneOf(p trace.Participant) trace.Participant {
 	return p
 }
 
-// record adds a line of the trace.
-func (r *builder) record(l trace.Line, at Point) {
-	if l.What != "" {
-		r.d.Lines = append(r.d.Lines, Line{at, l.Who.String(), r.names.line(l)})
-	}
-	switch h := l.Entry.(type) {
-	case trace.Sent:
-		r.sent(h, at)
-	case *trace.Replied:
-		r.replied(h, at)
-	case trace.Asked:
-		r.storeRequest(h, at)
-	case trace.Answered:
-		r.storeReply(h, at)
-	case trace.ClockIs:
-		r.event(at, l.Who, l.What, Fault)
-	case trace.Happened:
-		switch h.Kind {
-		case history.Read, history.ReadDone, history.Write, history.WriteDone: // messages
-			return
-		case history.Apply:
-			r.applied(h.Event, at)
-		}
-		text, emphasis := r.names.event(h.Event, l.What)
-		r.event(at, l.Who, text, emphasis)
-	}
-}
-
 // event adds an event, if it has a text and a participant.
 func (r *builder) event(at Point, who trace.Participant, text string, emphasis Emphasis) {
 	lane, is := r.lanes[laneOf(who)]
@@ -175,18 +143,47 @@ func (r *builder) find(at history.Time, is func(*history.Event) bool) Point {
 	return begin
 }
 
-func (r *builder) sort() {
-	slices.SortStableFunc(r.d.Messages, func(a, b Message) int { return cmp.Compare(a.order(), b.order()) })
-	slices.SortStableFunc(r.d.Events, func(a, b Event) int { return cmp.Compare(a.At.Order, b.At.Order) })
-	slices.SortStableFunc(r.d.Spans, func(a, b Span) int {
-		return cmp.Or(cmp.Compare(a.From.Order, b.From.Order), cmp.Compare(a.Who, b.Who))
-	})
+// ends returns the ends of an interval. One that is open lasts until the end of the run.
+func (r *builder) ends(i *timeline.Interval) (from, to Point) {
+	if i.Open {
+		return r.points[i.First], r.end()
+	}
+	return r.points[i.First], r.points[i.Last]
 }
 
-// order is the order of the end that the client observed.
-func (m Message) order() int {
-	if m.Reply && !m.Lost {
-		return m.Received.Order
+// during returns the first interval of a node that was going on between two points, and is one that is meant.
+func (r *builder) during(node int, from, to Point, is func(*timeline.Interval) bool) *timeline.Interval {
+	for n := range r.past.Intervals {
+		i := &r.past.Intervals[n]
+		if i.Begin.Node != node || !is(i) {
+			continue
+		}
+		if begin, end := r.ends(i); begin.Order <= to.Order && end.Order >= from.Order {
+			return i
+		}
 	}
-	return m.Sent.Order
+	return nil
+}
+
+// holder names the hold whose key a node kept all the time between two points; "": none.
+func (r *builder) holder(number int, key string, from, to Point) string {
+	kept := r.during(number, from, to, func(i *timeline.Interval) bool {
+		begin, end := r.ends(i)
+		return i.Begin.Kind == history.KeySet && i.Begin.Resource == key && begin.Order < from.Order && end.Order > to.Order
+	})
+	if kept == nil {
+		return ""
+	}
+	return r.names.name(kept.Begin.Token)
+}
+
+// lossFault returns the fault that may have lost a message of a client to or from a node; 0: none is known.
+func (r *builder) lossFault(client, node int, from, to Point) int {
+	cut := r.during(node, from, to, func(i *timeline.Interval) bool {
+		return i.Begin.Kind == history.NodeDown || i.Begin.Kind == history.LinkDown && i.Begin.Client == client
+	})
+	if cut == nil {
+		return 0
+	}
+	return cut.Begin.Fault
 }

@@ -37,51 +37,6 @@ func (r *builder) spans() {
 	}
 }
 
-// ends returns the ends of an interval. One that is open lasts until the end of the run.
-func (r *builder) ends(i *timeline.Interval) (from, to Point) {
-	if i.Open {
-		return r.points[i.First], r.end()
-	}
-	return r.points[i.First], r.points[i.Last]
-}
-
-// during returns the first interval of a node that was going on between two points, and is one that is meant.
-func (r *builder) during(node int, from, to Point, is func(*timeline.Interval) bool) *timeline.Interval {
-	for n := range r.past.Intervals {
-		i := &r.past.Intervals[n]
-		if i.Begin.Node != node || !is(i) {
-			continue
-		}
-		if begin, end := r.ends(i); begin.Order <= to.Order && end.Order >= from.Order {
-			return i
-		}
-	}
-	return nil
-}
-
-// holder names the hold whose key a node kept all the time between two points; "": none.
-func (r *builder) holder(number int, key string, from, to Point) string {
-	kept := r.during(number, from, to, func(i *timeline.Interval) bool {
-		begin, end := r.ends(i)
-		return i.Begin.Kind == history.KeySet && i.Begin.Resource == key && begin.Order < from.Order && end.Order > to.Order
-	})
-	if kept == nil {
-		return ""
-	}
-	return r.names.name(kept.Begin.Token)
-}
-
-// lossFault returns the fault that may have lost a message of a client to or from a node; 0: none is known.
-func (r *builder) lossFault(client, node int, from, to Point) int {
-	cut := r.during(node, from, to, func(i *timeline.Interval) bool {
-		return i.Begin.Kind == history.NodeDown || i.Begin.Kind == history.LinkDown && i.Begin.Client == client
-	})
-	if cut == nil {
-		return 0
-	}
-	return cut.Begin.Fault
-}
-
 // holds adds the spans of holds: within the lease, and past it until the section ends.
 func (r *builder) holds() {
 	for _, h := range r.past.Holds {

@@ -11,21 +11,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
-// requestKey identifies a request of a round. For the store, node is 0.
-type requestKey struct{ round, node int }
-
-// request is a request to a node, the store or the guarded resource.
-type request struct {
-	client, node int
-	message      int // index in the diagram
-	reply        int // index in the diagram; below 0: none
-	command      env.Command
-	op           env.StoreOp
-	at           Point
-	answered     Point // when the client received the answer, or gave up
-	answer       env.Answer
-}
-
 // addMessage adds a message, and returns its index.
 func (r *builder) addMessage(m Message) int {
 	r.d.Messages = append(r.d.Messages, m)
@@ -75,13 +60,6 @@ func (r *builder) replied(h *trace.Replied, at Point) {
 	holder := r.holder(q.node, q.command.Key, q.at, at)
 	r.addReply(q, at, r.names.reply(q.command.Op, h, holder))
 	q.answer = h.Reply.Answer
-}
-
-// noAnswerEvent is the last event that lists nodes without an answer.
-type noAnswerEvent struct {
-	event, round int
-	at           Point
-	nodes        env.NodeSet
 }
 
 // addNoAnswer adds a node to the event that lists the nodes of a round from which no answer

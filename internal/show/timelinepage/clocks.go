@@ -31,6 +31,9 @@ type clocks struct {
 // hours.
 const mostChanges = 500_000
 
+// mostSamples is the largest number of samples of a clock.
+const mostSamples = 4_000
+
 // change is a change of a clock at a later time, as part of a fault.
 type change struct {
 	at int64

@@ -12,17 +12,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
-// shownHolds returns the holds in the order of their grants.
-func (b *builder) shownHolds() []*timeline.Held {
-	for _, f := range b.run.Report.Findings { // their grants may lie outside the part that is shown
-		if f.First != nil {
-			b.holds.Of(timeline.Grant(f.First.First))
-			b.holds.Of(timeline.Grant(f.First.Second))
-		}
-	}
-	return b.holds.List()
-}
-
 // grantOf describes a hold for the page.
 func grantOf(h *timeline.Held) Grant {
 	g := Grant{Client: h.Client, Resource: h.Resource, Token: h.Token, Call: h.Call, Granted: h.Granted, To: h.Granted, Fence: h.Fence}
@@ -57,17 +46,6 @@ func endings(last []timeline.Window) string {
 		}
 	}
 	return cmp.Or(strings.Join(all, ", "), "its end is not shown")
-}
-
-// addHold adds the parts of a hold to the lane of its client.
-func (b *builder) addHold(h *timeline.Held) {
-	for _, p := range h.Parts() {
-		s := Span{From: p.From, To: p.To, State: Holding, Text: resourcePrefix(b.several, h.Resource) + "until " + p.Window.Ending(), Open: p.Open, ref: grantRef{h.Client, h.Resource, h.Token}}
-		if p.Overdue {
-			s.State = Overdue
-		}
-		b.lanes.add(laneKey{Clients, h.Client}, s)
-	}
 }
 
 // grantIndex finds grants by what events say of them.
@@ -115,67 +93,6 @@ func (x *grantIndex) after(w checker.Wait) int {
 		}
 	}
 	return -1
-}
-
-// findings returns what is violated or undecided, and marks it in the lanes.
-func (b *builder) findings(grants *grantIndex) []Finding {
-	all, last := []Finding{}, checker.Finding{}
-	for _, f := range b.run.Report.Findings {
-		if f.Verdict != checker.Violated && f.Verdict != checker.Unknown {
-			continue
-		}
-		b.markFinding(f)
-		if sameOverlap(last, f) {
-			to := &all[len(all)-1]
-			to.Also = append(to.Also, Also{Property: title(f.Property), Count: f.Count})
-			continue
-		}
-		last = f
-		shown := Finding{Property: title(f.Property), Verdict: f.Verdict, Story: Story(f), Count: f.Count, Grants: grants.involved(f)}
-		if w := f.Where; w != nil {
-			shown.From, shown.To = w.From, w.To
-		}
-		all = append(all, shown)
-	}
-	return all
-}
-
-func title(p checker.Property) string { return p.Code() + " " + p.Title() }
-
-// sameOverlap reports whether two findings describe one overlap at one place.
-func sameOverlap(a, b checker.Finding) bool {
-	return a.Verdict == b.Verdict && checker.SameOverlap(a, b) &&
-		a.Where != nil && b.Where != nil && a.Where.From == b.Where.From && a.Where.To == b.Where.To
-}
-
-// markFinding marks the time in which two clients hold the lock, or else the place of a
-// violation by one client.
-func (b *builder) markFinding(f checker.Finding) {
-	hasLane := func(client int) bool { return client > 0 && client <= b.header.Clients }
-	if p := f.First; p != nil {
-		for _, grant := range []checker.Grant{p.First, p.Second} {
-			if hasLane(grant.Client) {
-				b.addOverlap(grant, p, f.Property.Code())
-			}
-		}
-		return
-	}
-	if w := f.Where; w != nil && hasLane(w.Client) && f.Verdict == checker.Violated {
-		b.lanes.mark(laneKey{Clients, w.Client}, Mark{At: w.From, Kind: "found", Text: title(f.Property), Bad: true})
-	}
-}
-
-// addOverlap adds an overlap to the lane of one of its clients: one span for all properties.
-func (b *builder) addOverlap(grant checker.Grant, p *checker.Pair, code string) {
-	key, ref := laneKey{Clients, grant.Client}, grantRef{grant.Client, grant.Resource, grant.Token}
-	lane := b.lanes.get(key)
-	for i := range lane.Spans {
-		if s := &lane.Spans[i]; s.State == Clash && s.From == p.From && s.To == p.To && s.ref == ref {
-			s.Text += ", " + code
-			return
-		}
-	}
-	b.lanes.add(key, Span{From: p.From, To: p.To, State: Clash, Text: code, Open: p.Open, ref: ref})
 }
 
 // mostInvolved is how many grants a finding refers to at most.

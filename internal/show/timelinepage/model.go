@@ -1,6 +1,10 @@
 package timelinepage
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -167,3 +171,76 @@ type Also struct {
 	Property string `json:"p"` // "V2 section exclusion"
 	Count    int    `json:"n"` // of violations
 }
+
+// laneKey identifies a lane by its group and the number of the client, node, clock or
+// measurement.
+type laneKey struct {
+	group  Group
+	number int
+}
+
+// The lanes without a client or node.
+var (
+	guardedLane      = laneKey{Guarded, 0}
+	storeLane        = laneKey{Store, 0}
+	acquireLane      = laneKey{Service, 1}
+	triesLane        = laneKey{Service, 2}
+	availabilityLane = laneKey{Service, 3}
+)
+
+func (l laneKey) String() string {
+	switch {
+	case l == guardedLane || l == storeLane:
+		return string(l.group)
+	case l == acquireLane:
+		return "time to acquire"
+	case l == triesLane:
+		return "tries a grant"
+	case l == availabilityLane:
+		return "availability"
+	case l.group == Clients:
+		return fmt.Sprintf("client %d", l.number)
+	}
+	return fmt.Sprintf("node %d", l.number)
+}
+
+// groups lists all groups in their order.
+var groups = []Group{Clients, Guarded, Nodes, Store, Clocks, Service}
+
+func (l laneKey) compare(m laneKey) int {
+	return cmp.Or(cmp.Compare(slices.Index(groups, l.group), slices.Index(groups, m.group)), cmp.Compare(l.number, m.number))
+}
+
+// grantRef is what an event says of its grant. The grant is looked up when all are known.
+type grantRef struct {
+	client   int // 0: unknown
+	resource string
+	token    string // "": there is no grant
+}
+
+func refOf(e *history.Event) grantRef { return grantRef{e.Client, e.Resource, e.Token} }
+
+// Step is a line of a finding's story, with its place on the timeline.
+type Step struct {
+	Text string   `json:"x"`
+	Kind StepKind `json:"k"`
+
+	// From and To are when it happened, if it is Placed.
+	Placed bool         `json:"p,omitempty"`
+	From   history.Time `json:"f,omitempty"`
+	To     history.Time `json:"t,omitempty"`
+
+	Lane int `json:"l"` // index of the lane of what it is about; -1: none, or a fault
+
+	about laneKey
+}
+
+// StepKind says what a step is about.
+type StepKind string
+
+// The kinds of steps.
+const (
+	FaultStep StepKind = "fault" // faults, or that there was none
+	EventStep StepKind = "event" // of the violation
+	CauseStep StepKind = "cause" // the assumption that was broken, or that none was
+)

@@ -8,31 +8,6 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Step is a line of a finding's story, with its place on the timeline.
-type Step struct {
-	Text string   `json:"x"`
-	Kind StepKind `json:"k"`
-
-	// From and To are when it happened, if it is Placed.
-	Placed bool         `json:"p,omitempty"`
-	From   history.Time `json:"f,omitempty"`
-	To     history.Time `json:"t,omitempty"`
-
-	Lane int `json:"l"` // index of the lane of what it is about; -1: none, or a fault
-
-	about laneKey
-}
-
-// StepKind says what a step is about.
-type StepKind string
-
-// The kinds of steps.
-const (
-	FaultStep StepKind = "fault" // faults, or that there was none
-	EventStep StepKind = "event" // of the violation
-	CauseStep StepKind = "cause" // the assumption that was broken, or that none was
-)
-
 // Story tells a finding in steps. Their lanes are not known yet.
 func Story(f checker.Finding) []Step {
 	lines := f.Lines()

@@ -93,10 +93,14 @@ func mark(at history.Time, overlaps []overlap, f checker.Finding) byte {
 	return plainMark
 }
 
-// inMs prints an instant in milliseconds, to the microsecond.
-func inMs(at history.Time) string {
-	us := int64(at) / 1000
-	return fmt.Sprintf("%d.%03d", us/1000, us%1000)
+// shows reports whether the line is the event that causes the overlap.
+func (o overlap) shows(l Line) bool {
+	h, is := l.Entry.(Happened)
+	came, at := o.second, o.from
+	if o.late {
+		came, at = o.first, o.first.From
+	}
+	return is && h.Time == at && h.Token == came.Grant.Token && (h.Kind == history.Granted || h.Kind == history.Extended)
 }
 
 // Line is one entry with its description.
@@ -124,16 +128,6 @@ func (t *Trace) lines(w windows) []Line {
 		lines[i] = Line{r.at, r.what, r.event, who, what}
 	}
 	return lines
-}
-
-// describer puts records into words, one after another.
-type describer struct {
-	header   history.Header
-	rounds   map[int]*round
-	requests map[int]env.StoreRequest
-	windows  windows
-	several  bool // resources are locked
-	strikes  bool // something happens at the step that is told
 }
 
 // several reports whether more than one resource is locked.

@@ -47,12 +47,6 @@ type reply struct {
 	what *Replied
 }
 
-// Entry is one event of a trace: [Happened], [Sent], [*Replied], [Asked], [Answered] or [ClockIs].
-type Entry interface {
-	// tell puts it into words: who did it, and what. Without words it is not worth a line.
-	tell(t *describer) (who Participant, what string)
-}
-
 // Open implements [runner.Watcher].
 func (t *Trace) Open(h history.Header, c runner.ClockReader) {
 	t.header = h

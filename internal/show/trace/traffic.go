@@ -62,13 +62,6 @@ func Nodes(set env.NodeSet) string {
 	return textfmt.Plural(len(list), "node") + " " + strings.Join(parts, ", ")
 }
 
-// round is a request and the votes for it so far.
-type round struct {
-	command env.Command
-	asked   env.NodeSet
-	yes     int // votes
-}
-
 // Replied is a reply that a client has received.
 type Replied struct {
 	Client, Round int

@@ -19,6 +19,12 @@ func windowsOf(past timeline.Past, p checker.Property) windows {
 	return past.Windows(timeline.LeaseWindow)
 }
 
+// inMs prints an instant in milliseconds, to the microsecond.
+func inMs(at history.Time) string {
+	us := int64(at) / 1000
+	return fmt.Sprintf("%d.%03d", us/1000, us%1000)
+}
+
 // of describes the window that a grant begins.
 func (w windows) of(e *history.Event) string {
 	for _, one := range w {
@@ -70,16 +76,6 @@ func (w windows) between(late timeline.Window) (last timeline.Window, is bool) {
 		}
 	}
 	return last, is
-}
-
-// shows reports whether the line is the event that causes the overlap.
-func (o overlap) shows(l Line) bool {
-	h, is := l.Entry.(Happened)
-	came, at := o.second, o.from
-	if o.late {
-		came, at = o.first, o.first.From
-	}
-	return is && h.Time == at && h.Token == came.Grant.Token && (h.Kind == history.Granted || h.Kind == history.Extended)
 }
 
 func (o overlap) words(title string) string {
