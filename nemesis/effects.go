@@ -81,6 +81,11 @@ type ClockError struct {
 	Suspends bool
 }
 
+// OnlyWall reports whether the fault, and its healing, change the wall clock alone.
+func (e ClockError) OnlyWall() bool {
+	return e.PPM == 0 && !e.Suspends && (e.Stops == NoClock || e.Stops == WallClock) && e.Healing.Heal != HealSlew
+}
+
 // ClockSet is a set of clocks of a machine.
 type ClockSet uint8
 

@@ -37,6 +37,20 @@ type nodeWatch struct {
 	idle      chan struct{}      // closed when no server is watched
 }
 
+// tapRequests makes the links of all clients notice what they send, if the lock is not of this program.
+func (w *World) tapRequests() {
+	if !w.fleet.External || !w.fleet.WatchKeys {
+		return
+	}
+	w.history.requests = keywatch.NewRequests(w.history.elapsed)
+	w.history.tries = w.history.requests
+	for client := 1; client <= w.setting.Clients; client++ {
+		for node := range w.fleet.Servers {
+			w.network.Link(client, node+1).Rewrite(w.history.requests.Tap(client))
+		}
+	}
+}
+
 // watchKeys begins to watch the keys of all nodes, and waits until it has begun.
 func (w *World) watchKeys(ctx context.Context) {
 	if !w.fleet.WatchKeys || w.watches != nil {

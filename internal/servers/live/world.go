@@ -97,6 +97,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		dead:       make([]bool, s.Clients),
 	}
 	w.history = newRecorder(sink, w.ground)
+	w.tapRequests()
 	w.resource.record = w.history.worldEvent
 	if fleet.Keys != nil {
 		fleet.Keys(w.history.keyEvent)
@@ -105,6 +106,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 	for range fleet.Servers {
 		w.walls = append(w.walls, w.ground.clock(env.Wall))
 	}
+	w.history.walls = slices.Clone(w.walls)
 	w.over, w.end = context.WithCancel(context.Background())
 	w.injector = world.NewInjector(w, s.Plan, faults, w.history.worldEvent)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
