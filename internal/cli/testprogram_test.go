@@ -186,10 +186,69 @@ func TestAProgramThatNeverGrants(t *testing.T) {
 	}
 	wantIn(t, out, "FAILED     calm", "Nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: not today",
 		"\n0 grants in 1 run of 1 storm; not exercised: extensions, holds beyond the TTL, notices of a loss, generated faults")
-	code, out, problems = testProgram(t, "refuses", configured(t, "rounds: 3"), "--storm", "node-stands-still", "--out", t.TempDir())
+	code, out, problems = testProgram(t, "refuses", configured(t, "rounds: 3"), "--storm", "node-stands-still", "--out", t.TempDir(), "--seed", "7")
 	if code != exitUndecided {
 		t.Errorf("with faults: exit code %d\n%s%s", code, out, problems)
 	}
+	wantIn(t, out, "\nUndecided in node-stands-still, seed 7.\n  Again: lockstorm test --nodes 1 --ttl 400ms --storm node-stands-still --seed 7 --parallel 1 --config ")
+}
+
+// The keys of a program are known by what its clients send: a release that leaves the key is found. A lock
+// that gives all keys the same value is not judged by them.
+func TestKeysOfAProgramAreJudged(t *testing.T) {
+	t.Parallel()
+	flags := []string{"--ttl", "1s", "--storm", "calm", "--out"}
+	code, out, problems := testProgram(t, "keeps", configured(t, "rounds: 2"), append(flags, t.TempDir())...)
+	if code != exitContradiction || !strings.Contains(out, "L3 violated") {
+		t.Errorf("keeps: exit code %d\n%s%s", code, out, problems)
+	}
+	wantIn(t, out, "was told at", "that it was still held, but no node deleted the key in between")
+	code, out, problems = testProgram(t, "right", configured(t, "rounds: 5"), append(flags, t.TempDir())...)
+	if code != exitAsExpected || !strings.Contains(out, "L3 holds") {
+		t.Errorf("right: exit code %d\n%s%s", code, out, problems)
+	}
+	code, out, problems = testProgram(t, "one-value", configured(t, "rounds: 5"), append(flags, t.TempDir())...)
+	if code != exitAsExpected || !strings.Contains(out, "L3 unknown") {
+		t.Errorf("one value: exit code %d\n%s%s", code, out, problems)
+	}
+}
+
+// Law: runs for which there is no time are not begun, and are no pass.
+func TestABudgetThatIsTooSmall(t *testing.T) {
+	dir := t.TempDir()
+	code, out, _ := testProgram(t, "right", nil, "--storm", "calm,contention", "--budget", "1ms", "--out", dir)
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, out, "2 runs in 2 storms, about ", ", more than the budget of 1ms\n", "\nNot run, for lack of time in the budget of 1ms: calm, contention.\n")
+	if list, err := os.ReadDir(dir); len(list) > 0 || err != nil {
+		t.Errorf("stored: %v, %v", list, err)
+	}
+}
+
+// Law: no more runs are made at a time than the limit, which runs that were too slow under it halve once.
+func TestPace(t *testing.T) {
+	p := newPace(4)
+	for range 4 {
+		want(t, "limit", p.begin(t.Context()), 4)
+	}
+	waited := make(chan int)
+	go func() { waited <- p.begin(t.Context()) }()
+	p.end(4, true)
+	p.end(4, true) // of the same limit
+	select {
+	case <-waited:
+		t.Error("a run begins beside as many as the limit")
+	case <-time.After(10 * time.Millisecond):
+	}
+	p.end(4, false)
+	want(t, "limit after slow runs", <-waited, 2)
+	p.end(2, true)
+	p.end(2, true)
+	want(t, "lowest limit", p.begin(t.Context()), 1)
+	p.end(1, true)
+	want(t, "lowest limit after a slow run", p.begin(t.Context()), 1)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	p.begin(ctx) // does not wait
 }
 
 // A program that can extend is asked to where work outlasts the TTL. One that cannot is not, and is not
