@@ -81,9 +81,9 @@ type ClockError struct {
 	Suspends bool
 }
 
-// OnlyWall reports whether the fault, and its healing, change the wall clock alone.
-func (e ClockError) OnlyWall() bool {
-	return e.PPM == 0 && !e.Suspends && (e.Stops == NoClock || e.Stops == WallClock) && e.Healing.Heal != HealSlew
+// OnlySteps reports whether the fault, and its healing, do nothing but step the wall clock.
+func (e ClockError) OnlySteps() bool {
+	return e.PPM == 0 && !e.Suspends && e.Stops == NoClock && e.Healing.Heal != HealSlew
 }
 
 // ClockSet is a set of clocks of a machine.

@@ -26,12 +26,21 @@ func openClock(set bool) (*wallClock, error) {
 	if err != nil {
 		return nil, err
 	}
+	sleep, err := sleepLibrary()
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "lockstorm-clock-")
 	if err != nil {
 		return nil, err
 	}
-	c := &wallClock{dir: dir, preload: preload}
+	library := filepath.Join(dir, "sleep.so")
+	c := &wallClock{dir: dir, preload: library + ":" + preload}
 	c.FakeClock = redisserver.NewFakeClock(c.file())
+	if err := os.WriteFile(library, sleep, 0o700); err != nil {
+		c.close()
+		return nil, err
+	}
 	return c, nil
 }
 

@@ -175,8 +175,8 @@ func (p *process) Kill() {
 }
 
 // SetClock implements [runner.ClientProcess].
-func (p *process) SetClock(ahead time.Duration, ppm int64) error {
-	if err := p.wall.Set(ahead, ppm); err != nil {
+func (p *process) SetClock(ahead time.Duration) error {
+	if err := p.wall.Set(ahead, 0); err != nil {
 		return fmt.Errorf("%s: %w", p.name(), err)
 	}
 	return nil

@@ -1,8 +1,11 @@
 package program
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -92,11 +95,20 @@ func TestWallClock(t *testing.T) {
 		t.Error(err)
 	}
 	for _, want := range []time.Duration{time.Hour, -2 * time.Hour} {
-		if err := p.SetClock(want, 0); err != nil {
+		if err := p.SetClock(want); err != nil {
 			t.Fatal(err)
 		}
 		if ahead := shown(); ahead != want {
 			t.Errorf("the clock is %v ahead, want %v", ahead, want)
+		}
+	}
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		sleep := exec.Command(python, "-c", "import time; start = time.monotonic(); time.sleep(0.05); assert time.monotonic() - start >= 0.05")
+		if sleep.Env, err = clock.environ(); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := sleep.CombinedOutput(); err != nil && !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a Python whose clock is set cannot sleep: %v\n%s", err, text)
 		}
 	}
 	if err := clock.loaded(1); err == nil {

@@ -38,8 +38,8 @@ type External struct {
 	// servers then close the connections of a client that has been cut off for the TTL.
 	Connected bool
 
-	// WallClock says that each client has a process whose wall clock faults change, and whose other
-	// clocks they do not.
+	// WallClock says that each client has a process whose wall clock faults step. They change neither
+	// its rate nor the other clocks.
 	WallClock bool
 }
 
@@ -113,7 +113,7 @@ func UnsupportedFault(f nemesis.Fault) error { return External{}.unsupported(f) 
 
 func (l External) unsupported(f nemesis.Fault) error {
 	e := f.Action.Effects(nemesis.Setting{})
-	if e.Clock.Machine.Client != 0 && !(l.WallClock && e.Clock.OnlyWall()) {
+	if e.Clock.Machine.Client != 0 && !(l.WallClock && e.Clock.OnlySteps()) {
 		return fmt.Errorf("a lock that is not of this program reads the clock of the machine, which %s of a client cannot change", f.Action.Kind())
 	}
 	switch {

@@ -35,9 +35,8 @@ type ClientProcess = interface {
 	// Kill ends the process at once, as a fault does.
 	Kill()
 
-	// SetClock makes the wall clock of the process show so much more than the machine's from now on,
-	// and run ppm parts per million too fast.
-	SetClock(ahead time.Duration, ppm int64) error
+	// SetClock makes the wall clock of the process show so much more than the machine's from now on.
+	SetClock(ahead time.Duration) error
 
 	// Leave is called at the end of the run, before the world is closed: calls that wait for the
 	// process have to return.

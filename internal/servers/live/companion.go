@@ -15,7 +15,7 @@ type Companion = interface {
 	Pause() error
 	Resume() error
 	Kill()
-	SetClock(ahead time.Duration, ppm int64) error
+	SetClock(ahead time.Duration) error
 	Leave()
 }
 
@@ -74,7 +74,7 @@ func (a attendedHost) clocksChanged() {
 	hands, at := a.clocks.read()
 	wall := hands[env.Wall]
 	ahead := time.Duration(wall.At(at) - int64(a.world.ground.shows(env.Wall)))
-	a.world.check(a.companion.SetClock(ahead, wall.Pace()))
+	a.world.check(a.companion.SetClock(ahead))
 }
 
 func (a attendedHost) leave() { a.companion.Leave() }
