@@ -30,7 +30,7 @@ import (
 // testOptions are the flags of test.
 type testOptions struct {
 	config   external.Config
-	on       string             // the backend
+	server   string             // the path of redis-server; empty: the one in PATH
 	promises []checker.Property // nil: those of a lock with its capabilities
 
 	storms []string // names, or files; empty: all
@@ -71,7 +71,8 @@ Times of the storms are multiples of the TTL, in real time. A run in which thing
 happened later than planned is repeated up to three times, with fewer runs at a time. A
 run for which there is no time in the budget is not begun, and listed. --config FILE sets
 what is rarely set, with the meaning and the defaults of locktest.Config: name, rounds,
-work, clients (3), think, extend, patience, workload, guard, persistence and bounds.
+work, clients (3), think, extend, patience, workload, guard, persistence and bounds; and
+server, the path of another redis-server, such as valkey-server.
 
 Of the runs of a storm --out keeps the first, and the first that violates each property
 or leaves it open. With --format json an object is printed for each run, and one for each
@@ -98,7 +99,6 @@ protocol, or ends by itself, is bad input.`,
 	set.Lookup("budget").DefValue = textfmt.Whole(o.budget)
 	set.StringVar(&o.out, "out", "runs", "directory for the stored runs, one directory each")
 	set.StringVar(&o.again, "again", "", "run only the run stored in this directory, with its plan and seed")
-	set.StringVar(&o.on, "backend", "process", "where to run: process[:SERVER]")
 	formatFlag(cmd, &o.format, []string{asText, asJSON}, "")
 	cmd.MarkFlagsMutuallyExclusive("again", "storm")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -130,9 +130,15 @@ func (o *testOptions) load(path string) error {
 	if err != nil {
 		return fmt.Errorf("--config: %w", err)
 	}
-	if err := form.Load(text, "configuration", &o.config); err != nil {
+	file := struct {
+		external.Config `yaml:",inline"`
+
+		Server string `yaml:"server,omitempty"`
+	}{Config: o.config}
+	if err := form.Load(text, "configuration", &file); err != nil {
 		return fmt.Errorf("--config: %s: %w", path, err)
 	}
+	o.config, o.server = file.Config, file.Server
 	return nil
 }
 
@@ -175,14 +181,7 @@ func (o testOptions) prepare(command []string) (*lockTest, error) {
 	if err := writableDir("--out", o.out); err != nil {
 		return nil, err
 	}
-	kind, err := findBackend(o.on)
-	if err == nil && kind.Name != "process" {
-		err = fmt.Errorf("--backend %s: want process[:SERVER], where programs can lock", o.on)
-	}
-	if err != nil {
-		return nil, err
-	}
-	t := &lockTest{testOptions: o, backend: kind.Backend}
+	t := &lockTest{testOptions: o, backend: processes(o.server)}
 	t.backend.Dialable = true
 	if t.config.Name == "" {
 		t.config.Name = strings.Join(command, " ")

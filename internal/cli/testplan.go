@@ -2,35 +2,41 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// pace limits how many runs are made at a time. It halves that when the machine was too slow for a run.
+// pace limits how many runs are made at a time. It halves that when the machine was too slow for a run. Of
+// those that wait the one with the lowest number is next, because results are shown in this order.
 type pace struct {
 	mu      sync.Mutex
-	freed   *sync.Cond
+	changed *sync.Cond
 	limit   int
 	running int
+	waiting []int
 }
 
 func newPace(limit int) *pace {
 	p := &pace{limit: limit}
-	p.freed = sync.NewCond(&p.mu)
+	p.changed = sync.NewCond(&p.mu)
 	return p
 }
 
-// begin waits for a place, or until ctx ends, and returns the limit of that time.
-func (p *pace) begin(ctx context.Context) (limit int) {
-	defer context.AfterFunc(ctx, p.freed.Broadcast)()
+// begin waits for a place for the run of a number, or until ctx ends, and returns the limit of that time.
+func (p *pace) begin(ctx context.Context, number int) (limit int) {
+	defer context.AfterFunc(ctx, p.changed.Broadcast)()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.running >= p.limit && ctx.Err() == nil {
-		p.freed.Wait()
+	p.waiting = append(p.waiting, number)
+	for (p.running >= p.limit || slices.Min(p.waiting) < number) && ctx.Err() == nil {
+		p.changed.Wait()
 	}
+	p.waiting = slices.DeleteFunc(p.waiting, func(n int) bool { return n == number })
 	p.running++
+	p.changed.Broadcast()
 	return p.limit
 }
 
@@ -43,7 +49,7 @@ func (p *pace) end(limit int, slow bool) {
 	if slow && p.limit == limit {
 		p.limit = max(1, limit/2)
 	}
-	p.freed.Broadcast()
+	p.changed.Broadcast()
 }
 
 // usualRunsPerCore is how many runs a core has room for by default: they mostly wait.

@@ -52,7 +52,7 @@ func TestARightProgramPasses(t *testing.T) {
 // The default storms are those of locktest on the same nodes.
 func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
 	for _, nodes := range []int{1, 5} {
-		lock, err := testOptions{on: "process", config: external.Config{Nodes: nodes}, runs: 1, jobs: 1}.prepare(fakeCommand("right"))
+		lock, err := testOptions{config: external.Config{Nodes: nodes}, runs: 1, jobs: 1}.prepare(fakeCommand("right"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestACarelessProgramIsFound(t *testing.T) {
 
 // Law: nodes that no client uses are told after runs that could have used them, and not after an interrupt.
 func TestUnusedNodesAreTold(t *testing.T) {
-	lock, err := testOptions{on: "process", config: external.Config{Nodes: 3}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
+	lock, err := testOptions{config: external.Config{Nodes: 3}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestKeysOfAProgramAreJudged(t *testing.T) {
 	if code != exitContradiction || !strings.Contains(out, "L3 violated") {
 		t.Errorf("keeps: exit code %d\n%s%s", code, out, problems)
 	}
-	wantIn(t, out, "was told at", "that it was still held, but no node deleted the key in between")
+	wantIn(t, out, "Node 1 still kept the key of", "Violated, too: C (contract).")
 	code, out, problems = testProgram(t, "right", configured(t, "rounds: 5"), append(flags, t.TempDir())...)
 	if code != exitAsExpected || !strings.Contains(out, "L3 holds") {
 		t.Errorf("right: exit code %d\n%s%s", code, out, problems)
@@ -224,31 +224,44 @@ func TestABudgetThatIsTooSmall(t *testing.T) {
 	}
 }
 
-// Law: no more runs are made at a time than the limit, which runs that were too slow under it halve once.
+// Law: no more runs are made at a time than the limit, which runs that were too slow under it halve once. The
+// one with the lowest number is next.
 func TestPace(t *testing.T) {
 	p := newPace(4)
-	for range 4 {
-		want(t, "limit", p.begin(t.Context()), 4)
+	for number := range 4 {
+		want(t, "limit", p.begin(t.Context(), number), 4)
 	}
-	waited := make(chan int)
-	go func() { waited <- p.begin(t.Context()) }()
+	began := make(chan int, 2)
+	for _, number := range []int{8, 7} {
+		go func() {
+			p.begin(t.Context(), number)
+			began <- number
+		}()
+	}
+	waiting := func(n int) bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.waiting) == n
+	}
+	soon(t, "two wait", func() bool { return waiting(2) })
 	p.end(4, true)
 	p.end(4, true) // of the same limit
-	select {
-	case <-waited:
+	want(t, "limit after slow runs", p.limit, 2)
+	if !waiting(2) {
 		t.Error("a run begins beside as many as the limit")
-	case <-time.After(10 * time.Millisecond):
 	}
 	p.end(4, false)
-	want(t, "limit after slow runs", <-waited, 2)
+	want(t, "first", <-began, 7)
+	p.end(4, false)
+	want(t, "second", <-began, 8)
 	p.end(2, true)
 	p.end(2, true)
-	want(t, "lowest limit", p.begin(t.Context()), 1)
+	want(t, "lowest limit", p.begin(t.Context(), 1), 1)
 	p.end(1, true)
-	want(t, "lowest limit after a slow run", p.begin(t.Context()), 1)
+	want(t, "lowest limit after a slow run", p.begin(t.Context(), 1), 1)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	p.begin(ctx) // does not wait
+	p.begin(ctx, 2) // does not wait
 }
 
 // A program that can extend is asked to where work outlasts the TTL. One that cannot is not, and is not
@@ -299,7 +312,7 @@ func TestNoProgramIsLeft(t *testing.T) {
 		dir := t.TempDir()
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		o := testOptions{on: "process", config: external.Config{Nodes: 1, TTL: 100 * time.Millisecond, Rounds: 1000}, storms: []string{"calm"}, runs: 1, jobs: 1, seed: 1, out: dir}
+		o := testOptions{config: external.Config{Nodes: 1, TTL: 100 * time.Millisecond, Rounds: 1000}, storms: []string{"calm"}, runs: 1, jobs: 1, seed: 1, out: dir}
 		lock, err := o.prepare(fakeCommand(behaviour))
 		if err != nil {
 			t.Fatal(err)

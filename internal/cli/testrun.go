@@ -43,7 +43,7 @@ func (t *lockTest) each(ctx context.Context, take func(testedRun)) error {
 	}
 	return runner.InOrder(ctx, t.jobs, len(jobs), func(ctx context.Context, i int) (testedRun, error) {
 		j := jobs[i]
-		r, err := t.settled(ctx, t.storms[j.storm].scenario, j.seed)
+		r, err := t.settled(ctx, i, t.storms[j.storm].scenario, j.seed)
 		r.storm = j.storm
 		if err != nil {
 			err = fmt.Errorf("storm %s, seed %d: %w", t.storms[j.storm].scenario.Name, j.seed, err)
@@ -56,10 +56,10 @@ func (t *lockTest) each(ctx context.Context, take func(testedRun)) error {
 const maxTries = 4
 
 // settled is once, repeated with fewer runs at a time if the machine was too slow for the plan. Only the
-// last run stays stored.
-func (t *lockTest) settled(ctx context.Context, s scenarios.Scenario, seed uint64) (testedRun, error) {
+// last run stays stored. number is that of the run.
+func (t *lockTest) settled(ctx context.Context, number int, s scenarios.Scenario, seed uint64) (testedRun, error) {
 	for tries := 1; ; tries++ {
-		atATime := t.pace.begin(ctx)
+		atATime := t.pace.begin(ctx, number)
 		if tries == 1 && !t.fits(s) {
 			t.pace.end(atATime, false)
 			return testedRun{unbegun: true}, ctx.Err()

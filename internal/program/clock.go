@@ -2,9 +2,12 @@ package program
 
 import (
 	"bytes"
+	"debug/elf"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
@@ -15,6 +18,27 @@ type wallClock struct {
 	dir     string
 	preload string
 	*redisserver.FakeClock
+}
+
+// hasClock reports whether faults can set the clock of a program: libfaketime is installed, and the file of
+// the program, if it is no script, is linked dynamically.
+func hasClock(command string) bool {
+	if _, err := redisserver.FindFakeTime(); err != nil {
+		return false
+	}
+	if _, err := sleepLibrary(); err != nil {
+		return false
+	}
+	path, err := exec.LookPath(command)
+	if err != nil {
+		return false
+	}
+	file, err := elf.Open(path)
+	if err != nil {
+		return true // a script
+	}
+	defer func() { _ = file.Close() }()
+	return slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
 // openClock returns the clock of a program, which has to be closed. If no fault sets it, it is nil.

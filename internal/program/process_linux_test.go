@@ -115,3 +115,20 @@ func TestWallClock(t *testing.T) {
 		t.Error("the library is loaded where it is not")
 	}
 }
+
+// A program that is linked statically reads the machine's clock, whatever is loaded.
+func TestHasClock(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "static")
+	library, err := sleepLibrary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(binary, library, 0o700); err != nil { // it names no loader
+		t.Fatal(err)
+	}
+	for command, want := range map[string]bool{"sh": true, "no-such-program-anywhere": false, binary: false} {
+		if got := hasClock(command); got != want {
+			t.Errorf("%s: %t", command, got)
+		}
+	}
+}
