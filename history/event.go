@@ -87,11 +87,11 @@ const (
 	LinkUp
 
 	// KeySet: Node now stores Token under Resource, until its own expiry
-	// (Detail: [NoExpiry] if it has none; Client: who set it, by a request of the time Sent or, if that is not known, by
+	// (Ends; Detail: [NoExpiry] if it has none; Client: who set it, by a request of the time Sent or, if that is not known, by
 	// a request of the try that began then; 0: a rollback brought it back).
 	KeySet
 	// KeyExtended: Node now keeps Token under Resource for longer or, if the
-	// request was not the holder's, until another time than before (Detail: [NoExpiry]
+	// request was not the holder's, until another time than before (Ends; Detail: [NoExpiry]
 	// if it has no expiry any more; Client: who requested it; 0: not known).
 	KeyExtended
 	// KeyGone: Node no longer stores it (Node, Resource, Token, Reason: [Deleted],
@@ -259,6 +259,10 @@ type Event struct {
 	// Now is the reading of that clock after the last reply, just before the lock read it for
 	// the validity check. 0: not known.
 	Now int64 `json:"now,omitempty"` // ns
+	// Ends is the time, on the ground clock, at which that clock reaches Until, or the clock of the
+	// node ends the time to live of the key, if it runs on as it does at the event. 0: not known, or
+	// never.
+	Ends Time `json:"ends,omitempty"`
 	// Fence is the fence of a grant, or the one that an access presents to the guarded resource.
 	Fence uint64 `json:"fence,omitempty"`
 	// Value is the value that was read or written.

@@ -80,6 +80,11 @@ type ClockError struct {
 	Suspends bool
 }
 
+// OnlySteps reports whether the fault, and its healing, do nothing but step the wall clock.
+func (e ClockError) OnlySteps() bool {
+	return e.PPM == 0 && !e.Suspends && e.Stops == NoClock && e.Healing.Heal != HealSlew
+}
+
 // ClockSet is a set of clocks of a machine.
 type ClockSet uint8
 

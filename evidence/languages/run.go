@@ -18,7 +18,7 @@ const root = "../.."
 const usualTTL = "2s"
 
 // flags are those of all subjects.
-var flags = []string{"--config", "evidence/languages/config.yaml", "--property", "V1,V2,V3,L1,L2,C", "--format", "json"}
+var flags = []string{"--config", "evidence/languages/config.yaml", "--property", "V1,V2,V3,L1,L2,L3,C", "--budget", "1h", "--format", "json"}
 
 // Run is a line of lockstorm test --format json, of a run.
 type Run struct {
@@ -97,7 +97,7 @@ func (s Subject) version() (string, error) {
 }
 
 // codes are the properties that are judged, by their codes and their names in JSON.
-var codes = []struct{ code, name string }{{"V1", "lease"}, {"V2", "section"}, {"V3", "effect"}, {"L1", "deadlock_freedom"}, {"L2", "fault_tolerance"}, {"C", "contract"}}
+var codes = []struct{ code, name string }{{"V1", "lease"}, {"V2", "section"}, {"V3", "effect"}, {"L1", "deadlock_freedom"}, {"L2", "fault_tolerance"}, {"L3", "cleanup"}, {"C", "contract"}}
 
 func nameOf(code string) string {
 	i := slices.IndexFunc(codes, func(c struct{ code, name string }) bool { return c.code == code })

@@ -194,12 +194,12 @@ var serverBackends = []backendKind{
 // processes returns the backend with processes of this machine in the form of the runner. They run a
 // redis-server of that path; empty: the one in PATH.
 func processes(binary string) runner.Backend {
-	b := process.Backend{Binary: binary}
-	watching := b
-	watching.WatchKeys = true
+	b := process.Backend{Binary: binary, WatchKeys: true}
+	external := b
+	external.External = true
 	return runner.Backend{
 		Ability: b.Ability(), Idle: true, Keys: true, Watched: true,
-		Open: runner.Opener(watching.Open), Unwatched: runner.Opener(b.Open),
+		Open: runner.Opener(b.Open), OpenExternal: runner.Opener(external.Open),
 		InStore:  func(product string) (runner.Backend, bool) { return inStore(product, binary) },
 		Versions: func() map[string]string { return ofServer(cmp.Or(binary, localServer)) },
 	}
@@ -226,11 +226,9 @@ func inStore(product, redisServer string) (runner.Backend, bool) {
 
 // contained returns the container backend in the form of the runner. An image is built if it is empty.
 func contained(image string) runner.Backend {
-	b := container.Backend{Image: image}
-	watching := b
-	watching.WatchKeys = true
+	b := container.Backend{Image: image, WatchKeys: true}
 	// A busy engine takes a second to restart a container, and then a node is not back as soon as a plan says.
-	return runner.Backend{Ability: b.Ability(), Alone: true, Keys: true, Watched: true, Open: runner.Opener(watching.Open), Unwatched: runner.Opener(b.Open), Versions: func() map[string]string {
+	return runner.Backend{Ability: b.Ability(), Alone: true, Keys: true, Watched: true, Open: runner.Opener(b.Open), Versions: func() map[string]string {
 		v := b.Versions()
 		if image == "" {
 			maps.Copy(v, ofServer(localServer))

@@ -126,7 +126,9 @@ func (r *ciRun) runProgram(ctx context.Context, text string, number, parts int) 
 	ctx, cancel := r.share(ctx, parts)
 	defer cancel()
 	words, _ := shlex.Split(text)
-	code, out, problems := r.line(ctx, append([]string{"test", "--format", asJSON, "--out", filepath.Join(r.dir, "program", fmt.Sprint(number))}, words...)...)
+	end, _ := ctx.Deadline()
+	flags := []string{"test", "--format", asJSON, "--out", filepath.Join(r.dir, "program", fmt.Sprint(number)), "--budget", max(time.Until(end), 1).String()}
+	code, out, problems := r.line(ctx, append(flags, words...)...)
 	for from := json.NewDecoder(strings.NewReader(out)); ; {
 		var s external.Record
 		if from.Decode(&s) != nil {
@@ -136,7 +138,7 @@ func (r *ciRun) runProgram(ctx context.Context, text string, number, parts int) 
 			continue
 		}
 		c := stormCheck("program", text+" "+s.Storm, s)
-		if c.Outcome == ci.NotRun {
+		if c.Outcome == ci.NotRun && ctx.Err() != nil {
 			c.Summary = whyEnded(ctx)
 		}
 		r.add(c)

@@ -142,6 +142,9 @@ func (f *fakeClient) acquire(m program.ToProgram) {
 		return
 	}
 	token := fmt.Sprintf("%d.%d", f.number, m.ID)
+	if f.behaviour == "one-value" {
+		token = "locked"
+	}
 	for end := time.Now().Add(time.Duration(m.TimeoutMS * 1e6)); time.Now().Before(end); time.Sleep(f.ttl / 20) {
 		until := fakeNow() + float64(f.ttl.Milliseconds())
 		set, err := f.client.SetNX(context.Background(), "r", token, f.ttl).Result()
@@ -162,6 +165,9 @@ func (f *fakeClient) release(m program.ToProgram) {
 	script := `return redis.call("get", KEYS[1]) == ARGV[1] and redis.call("del", KEYS[1]) or 0`
 	if f.behaviour == "careless" {
 		script = `return redis.call("del", KEYS[1])`
+	}
+	if f.behaviour == "keeps" {
+		script = `return redis.call("get", KEYS[1]) == ARGV[1] and 1 or 0`
 	}
 	n, err := f.client.Eval(context.Background(), script, []string{"r"}, f.tokens[m.ID]).Int()
 	switch {

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/program"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -27,13 +30,14 @@ import (
 // testOptions are the flags of test.
 type testOptions struct {
 	config   external.Config
-	on       string             // the backend
+	server   string             // the path of redis-server; empty: the one in PATH
 	promises []checker.Property // nil: those of a lock with its capabilities
 
 	storms []string // names, or files; empty: all
 	seed   uint64
 	runs   int
-	jobs   int // runs at a time
+	jobs   int           // the most runs at a time; 0: as many as the cores have room for
+	budget time.Duration // 0: no limit
 	out    string
 	again  string // directory of a stored run
 	format string
@@ -42,7 +46,7 @@ type testOptions struct {
 }
 
 // storedInRun are the flags of test whose values a stored run has, or that do not change a run.
-var storedInRun = []string{"nodes", "ttl", "storm", "seed", "again", "runs", "parallel", "out", "format", colourFlag}
+var storedInRun = []string{"nodes", "ttl", "storm", "seed", "again", "runs", "parallel", "budget", "out", "format", colourFlag}
 
 // drawnPlans is how many plans the storm drawn generates.
 const drawnPlans = 5
@@ -64,9 +68,11 @@ paused (SIGSTOP) and killed (SIGKILL): these are the storms of package locktest,
 the promises that a lock is held to are the same.
 
 Times of the storms are multiples of the TTL, in real time. A run in which things
-happened later than planned is repeated up to three times. --config FILE sets what is
-rarely set, with the meaning and the defaults of locktest.Config: name, rounds, work,
-clients (3), think, extend, patience, workload, guard, persistence and bounds.
+happened later than planned is repeated up to three times, with fewer runs at a time. A
+run for which there is no time in the budget is not begun, and listed. --config FILE sets
+what is rarely set, with the meaning and the defaults of locktest.Config: name, rounds,
+work, clients (3), think, extend, patience, workload, guard, persistence and bounds; and
+server, the path of another redis-server, such as valkey-server.
 
 Of the runs of a storm --out keeps the first, and the first that violates each property
 or leaves it open. With --format json an object is printed for each run, and one for each
@@ -88,10 +94,11 @@ protocol, or ends by itself, is bad input.`,
 	set.StringSliceVar(&o.storms, "storm", nil, "only these storms, by name, or from YAML files (default: all)")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the first run of each storm; later runs use the following numbers")
 	set.IntVar(&o.runs, "runs", 1, "number of runs of each storm, or of the run of --again")
-	set.IntVar(&o.jobs, "parallel", 2, "number of runs at a time")
+	set.IntVar(&o.jobs, "parallel", 0, "the most runs at a time; fewer if the machine is too slow (default: four for each core)")
+	set.DurationVar(&o.budget, "budget", 2*time.Minute, "time limit; runs that do not fit in are not begun")
+	set.Lookup("budget").DefValue = textfmt.Whole(o.budget)
 	set.StringVar(&o.out, "out", "runs", "directory for the stored runs, one directory each")
 	set.StringVar(&o.again, "again", "", "run only the run stored in this directory, with its plan and seed")
-	set.StringVar(&o.on, "backend", "process", "where to run: process[:SERVER]")
 	formatFlag(cmd, &o.format, []string{asText, asJSON}, "")
 	cmd.MarkFlagsMutuallyExclusive("again", "storm")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -123,9 +130,15 @@ func (o *testOptions) load(path string) error {
 	if err != nil {
 		return fmt.Errorf("--config: %w", err)
 	}
-	if err := form.Load(text, "configuration", &o.config); err != nil {
+	file := struct {
+		external.Config `yaml:",inline"`
+
+		Server string `yaml:"server,omitempty"`
+	}{Config: o.config}
+	if err := form.Load(text, "configuration", &file); err != nil {
 		return fmt.Errorf("--config: %s: %w", path, err)
 	}
+	o.config, o.server = file.Config, file.Server
 	return nil
 }
 
@@ -150,6 +163,8 @@ type lockTest struct {
 	backend runner.Backend
 	storms  []stormRuns
 	refused []string // why default storms are left out
+	pace    *pace
+	ends    time.Time // of the budget; zero: never
 }
 
 // stormRuns is the runs of a storm.
@@ -166,14 +181,7 @@ func (o testOptions) prepare(command []string) (*lockTest, error) {
 	if err := writableDir("--out", o.out); err != nil {
 		return nil, err
 	}
-	kind, err := findBackend(o.on)
-	if err == nil && kind.Name != "process" {
-		err = fmt.Errorf("--backend %s: want process[:SERVER], where programs can lock", o.on)
-	}
-	if err != nil {
-		return nil, err
-	}
-	t := &lockTest{testOptions: o, backend: kind.WithoutWatch()}
+	t := &lockTest{testOptions: o, backend: processes(o.server)}
 	t.backend.Dialable = true
 	if t.config.Name == "" {
 		t.config.Name = strings.Join(command, " ")
@@ -182,8 +190,10 @@ func (o testOptions) prepare(command []string) (*lockTest, error) {
 	if err := t.choose(); err != nil {
 		return nil, err
 	}
+	t.jobs = cmp.Or(t.jobs, usualRunsPerCore*runtime.GOMAXPROCS(0))
+	t.pace = newPace(t.jobs)
 	for _, s := range t.storms {
-		if _, err := runner.PrepareExternal(t.backend, s.scenario, runner.External{Name: t.config.Name}); err != nil {
+		if _, err := runner.PrepareExternal(t.backend, s.scenario, t.External()); err != nil {
 			return nil, fmt.Errorf("storm %s: %w", s.scenario.Name, err)
 		}
 	}
@@ -203,9 +213,6 @@ func (t *lockTest) choose() error {
 	t.Config = t.config
 	if err := inFlags(t.config.Validate()); err != nil {
 		return err
-	}
-	if slices.Contains(t.promises, checker.Cleanup) {
-		return fmt.Errorf("--property: %s cannot be judged, because nobody knows which keys are those of the lock", external.Named(checker.Cleanup))
 	}
 	if t.again != "" {
 		return nil
@@ -293,6 +300,9 @@ func inFlags(err error) error {
 
 // run makes all runs, prints them, and returns the verdict.
 func (t *lockTest) run(ctx context.Context, out, problems io.Writer) error {
+	if t.budget > 0 {
+		t.ends = time.Now().Add(t.budget)
+	}
 	p := newTestPrinter(t, out, problems)
 	defer p.bar.Done()
 	if err := t.each(ctx, p.add); err != nil {

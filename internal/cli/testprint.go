@@ -27,8 +27,10 @@ type testPrinter struct {
 	failed  []testFailure // of each storm that violated a promise
 	defects external.Defects
 	kept    firsts
-	barren  bool // in some storm without faults nobody was granted the lock
-	open    bool // some storm is undecided
+	barren  bool      // in some storm without faults nobody was granted the lock
+	open    bool      // some storm is undecided
+	notRun  []string  // storms for which there was no time
+	doubts  []seedsOf // runs that decided nothing, of storms that are undecided
 	all     external.Summary
 	idle    []int // nodes that no client has connected to in any run
 	whole   int   // runs that came to their end
@@ -41,6 +43,8 @@ type testPrinter struct {
 type stormResult struct {
 	external.Outcome
 	number  int
+	unbegun int        // runs
+	doubts  []uint64   // seeds of runs that left a promise undecided
 	broken  *testedRun // the first run that violated a promise
 	stopped bool       // before all runs were made
 	began   time.Time
@@ -59,7 +63,7 @@ func newTestPrinter(t *lockTest, out, problems io.Writer) *testPrinter {
 	if t.format == asJSON {
 		return p
 	}
-	p.printf("%s: %s, %s, TTL %v, %s in %s\n", t.config.Name, textfmt.Count(t.config.Nodes, "node"), textfmt.Count(t.config.Clients, "client"), t.config.TTL, textfmt.Count(total, "run"), textfmt.Count(len(t.storms), "storm"))
+	p.printf("%s: %s, %s, TTL %v, %s in %s, about %s%s\n", t.config.Name, textfmt.Count(t.config.Nodes, "node"), textfmt.Count(t.config.Clients, "client"), t.config.TTL, textfmt.Count(total, "run"), textfmt.Count(len(t.storms), "storm"), about(t.estimated()), t.tooLong())
 	if len(t.refused) > 0 {
 		p.printf("left out: %s\n", strings.Join(t.refused, "; "))
 	}
@@ -84,12 +88,18 @@ func (p *testPrinter) unused(r testedRun) {
 // add adds a run. Runs of a storm come one after another.
 func (p *testPrinter) add(r testedRun) {
 	p.bar.Step()
-	p.runs++
-	p.unused(r)
 	s := &p.storm
-	if s.Runs == 0 || s.number != r.storm {
+	if s.Runs+s.unbegun == 0 || s.number != r.storm {
 		*s = stormResult{number: r.storm, began: p.ended}
 	}
+	if r.unbegun {
+		if s.unbegun++; r.storm >= p.done && s.Runs+s.unbegun == len(p.storms[r.storm].seeds) {
+			p.conclude(s)
+		}
+		return
+	}
+	p.runs++
+	p.unused(r)
 	p.kept.see(&r.stored, s.broken == nil && len(r.Broken) > 0)
 	if p.format == asJSON {
 		_ = json.NewEncoder(p.out).Encode(testLine(r)) // the output keeps the error
@@ -98,18 +108,28 @@ func (p *testPrinter) add(r testedRun) {
 		return
 	}
 	s.Add(r.Result, r.Judgment, r.did)
+	if len(r.Open) > 0 {
+		s.doubts = append(s.doubts, r.Seed)
+	}
 	s.stopped, p.ended = r.Interrupted, time.Now()
 	if s.broken == nil && len(r.Broken) > 0 {
 		s.broken = &r
 	}
-	if s.Runs == len(p.storms[r.storm].seeds) || r.Interrupted {
+	if s.Runs+s.unbegun == len(p.storms[r.storm].seeds) || r.Interrupted {
 		p.conclude(s)
 	}
 }
 
-// conclude prints the line of a storm all of whose runs are made.
+// conclude prints the line of a storm all of whose runs are made, but those for which there was no time.
 func (p *testPrinter) conclude(s *stormResult) {
 	p.done = s.number + 1
+	if s.Runs == 0 {
+		p.skip(p.storms[s.number].scenario.Name)
+		return
+	}
+	if s.unbegun > 0 {
+		p.open, p.notRun = true, append(p.notRun, fmt.Sprintf("%s of %s", textfmt.Count(s.unbegun, "run"), s.Scenario.Name))
+	}
 	verdict, why := runner.AsExpected, s.NothingJudged()
 	if undecided, open := s.Undecided(); open {
 		why = fmt.Sprintf("%s: %s", external.Named(undecided.Property), textfmt.Sentence(undecided.Story()))
@@ -125,6 +145,12 @@ func (p *testPrinter) conclude(s *stormResult) {
 		p.open, verdict = true, runner.Undecided
 	case s.stopped:
 		p.open, verdict, why = true, runner.Undecided, "stopped before the end"
+	}
+	if verdict == runner.Undecided && !s.stopped {
+		if len(s.doubts) == 0 { // nothing was granted, or judged
+			s.doubts = p.storms[s.number].seeds[:s.Runs]
+		}
+		p.doubts = append(p.doubts, seedsOf{s.Scenario.Name, s.doubts})
 	}
 	p.all.Add(&s.Outcome, verdict == runner.Undecided)
 	if p.format == asJSON {
@@ -147,11 +173,33 @@ func (p *testPrinter) conclude(s *stormResult) {
 	}
 }
 
-// line returns the grants and the verdicts of a storm in one line. Nobody watches the keys, so nothing is
-// known of clean-up.
+// skip notes a storm for which there was no time.
+func (p *testPrinter) skip(storm string) {
+	p.open, p.notRun = true, append(p.notRun, storm)
+	if p.format == asJSON {
+		_ = json.NewEncoder(p.out).Encode(external.Record{Storm: storm, Verdict: external.NotRun, Reason: p.noTime()})
+	}
+}
+
+// noTime is why a run was not begun.
+func (t *lockTest) noTime() string {
+	return fmt.Sprintf("there was no time for it in the budget of %s: raise --budget", textfmt.Whole(t.budget))
+}
+
+// about prints a time that is no more than an estimate.
+func about(d time.Duration) string { return textfmt.Whole(max(d.Round(5*time.Second), 5*time.Second)) }
+
+// tooLong says that the budget is too small for all runs, if it is expected to be.
+func (t *lockTest) tooLong() string {
+	if all := t.estimated(); t.budget > 0 && all > t.budget {
+		return fmt.Sprintf(", more than the budget of %s", textfmt.Whole(t.budget))
+	}
+	return ""
+}
+
+// line returns the grants and the verdicts of a storm in one line.
 func (s *stormResult) line() string {
-	known := slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return p == checker.Cleanup })
-	return fmt.Sprintf("%-10s %s", textfmt.Count(s.Grants, "grant"), strings.Join(s.Verdicts(known), ", "))
+	return fmt.Sprintf("%-10s %s", textfmt.Count(s.Grants, "grant"), strings.Join(s.Verdicts(checker.Properties()), ", "))
 }
 
 // finish prints the violations and how to go on from them.
@@ -175,6 +223,12 @@ func (p *testPrinter) finish(interrupted bool) {
 	if interrupted {
 		p.printf("\nStopped before the end: the other runs are not made.\n")
 	}
+	if len(p.notRun) > 0 {
+		p.printf("\nNot run, for lack of time in the budget of %s: %s.\n", textfmt.Whole(p.budget), strings.Join(p.notRun, ", "))
+	}
+	for _, d := range p.doubts {
+		p.printf("\nUndecided in %s, %s.\n  Again: %s\n", d.storm, seeds(d.seeds), p.rerun(d))
+	}
 	if p.all.Runs() > 0 {
 		p.printf("\n%v\n", &p.all)
 	}
@@ -183,6 +237,33 @@ func (p *testPrinter) finish(interrupted bool) {
 // repeat returns the command that runs a stored run again.
 func (p *testPrinter) repeat(r testedRun) string {
 	return textfmt.Command(slices.Concat([]string{"test", "--again", r.dir}, p.given, []string{"--"}, p.Command)...)
+}
+
+// rerun returns the command that makes the first undecided run of a storm again, alone.
+func (p *testPrinter) rerun(d seedsOf) string {
+	storm := d.storm
+	for _, given := range p.testOptions.storms { // a storm of a file is found there only
+		if strings.HasSuffix(given, ".yaml") {
+			storm = strings.Join(p.testOptions.storms, ",")
+		}
+	}
+	if p.again != "" {
+		return textfmt.Command(slices.Concat([]string{"test", "--again", p.again, "--parallel", "1"}, p.given, []string{"--"}, p.Command)...)
+	}
+	sized := []string{"--nodes", fmt.Sprint(p.config.Nodes), "--ttl", textfmt.Whole(p.config.TTL), "--storm", storm, "--seed", fmt.Sprint(d.seeds[0]), "--parallel", "1"}
+	return textfmt.Command(slices.Concat([]string{"test"}, sized, p.given, []string{"--"}, p.Command)...)
+}
+
+// seeds prints the seeds of some runs.
+func seeds(list []uint64) string {
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = fmt.Sprint(s)
+	}
+	if len(names) == 1 {
+		return "seed " + names[0]
+	}
+	return "seeds " + textfmt.List(names)
 }
 
 func (p *testPrinter) conclusion() runner.Conclusion {

@@ -52,7 +52,7 @@ func TestARightProgramPasses(t *testing.T) {
 // The default storms are those of locktest on the same nodes.
 func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
 	for _, nodes := range []int{1, 5} {
-		lock, err := testOptions{on: "process", config: external.Config{Nodes: nodes}, runs: 1, jobs: 1}.prepare(fakeCommand("right"))
+		lock, err := testOptions{config: external.Config{Nodes: nodes}, runs: 1, jobs: 1}.prepare(fakeCommand("right"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,11 @@ func TestACarelessProgramIsFound(t *testing.T) {
 	if seed == nil {
 		t.Fatal(out, problems)
 	}
-	stored := filepath.Join(dir, "writer-stands-still-process-"+seed[1])
+	written := regexp.MustCompile(`\n  Stored: (\S+), with story`).FindStringSubmatch(out)
+	if written == nil || !strings.HasPrefix(written[1], filepath.Join(dir, "writer-stands-still-process-"+seed[1])) { // a later try has a number behind it
+		t.Fatal(out, problems)
+	}
+	stored := written[1]
 	again := "lockstorm test --again " + stored + " " + strings.Join(config, " ") + " --property V1,C -- " + strings.Join(fakeCommand("careless"), " ")
 	wantIn(t, out, "VIOLATED   writer-stands-still", "\n  Again:  "+again+"\n  Page:   lockstorm report "+stored+"\n  Stored: "+stored+", with story and plan in failure.txt\n")
 	wantIn(t, read(t, filepath.Join(stored, "failure.txt")), "V1 (lease exclusion) is violated in writer-stands-still", "V1 promises: nobody else holds", "name: writer-stands-still\n", "- pause:", again)
@@ -97,7 +101,7 @@ func TestACarelessProgramIsFound(t *testing.T) {
 
 // Law: nodes that no client uses are told after runs that could have used them, and not after an interrupt.
 func TestUnusedNodesAreTold(t *testing.T) {
-	lock, err := testOptions{on: "process", config: external.Config{Nodes: 3}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
+	lock, err := testOptions{config: external.Config{Nodes: 3}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,10 +190,82 @@ func TestAProgramThatNeverGrants(t *testing.T) {
 	}
 	wantIn(t, out, "FAILED     calm", "Nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: not today",
 		"\n0 grants in 1 run of 1 storm; not exercised: extensions, holds beyond the TTL, notices of a loss, generated faults")
-	code, out, problems = testProgram(t, "refuses", configured(t, "rounds: 3"), "--storm", "node-stands-still", "--out", t.TempDir())
+	code, out, problems = testProgram(t, "refuses", configured(t, "rounds: 3"), "--storm", "node-stands-still", "--out", t.TempDir(), "--seed", "7")
 	if code != exitUndecided {
 		t.Errorf("with faults: exit code %d\n%s%s", code, out, problems)
 	}
+	wantIn(t, out, "\nUndecided in node-stands-still, seed 7.\n  Again: lockstorm test --nodes 1 --ttl 400ms --storm node-stands-still --seed 7 --parallel 1 --config ")
+}
+
+// The keys of a program are known by what its clients send: a release that leaves the key is found. A lock
+// that gives all keys the same value is not judged by them.
+func TestKeysOfAProgramAreJudged(t *testing.T) {
+	t.Parallel()
+	flags := []string{"--ttl", "1s", "--storm", "calm", "--out"}
+	code, out, problems := testProgram(t, "keeps", configured(t, "rounds: 2"), append(flags, t.TempDir())...)
+	if code != exitContradiction || !strings.Contains(out, "L3 violated") {
+		t.Errorf("keeps: exit code %d\n%s%s", code, out, problems)
+	}
+	wantIn(t, out, "Node 1 still kept the key of", "Violated, too: C (contract).")
+	code, out, problems = testProgram(t, "right", configured(t, "rounds: 5"), append(flags, t.TempDir())...)
+	if code != exitAsExpected || !strings.Contains(out, "L3 holds") {
+		t.Errorf("right: exit code %d\n%s%s", code, out, problems)
+	}
+	code, out, problems = testProgram(t, "one-value", configured(t, "rounds: 5"), append(flags, t.TempDir())...)
+	if code != exitAsExpected || !strings.Contains(out, "L3 unknown") {
+		t.Errorf("one value: exit code %d\n%s%s", code, out, problems)
+	}
+}
+
+// Law: runs for which there is no time are not begun, and are no pass.
+func TestABudgetThatIsTooSmall(t *testing.T) {
+	dir := t.TempDir()
+	code, out, _ := testProgram(t, "right", nil, "--storm", "calm,contention", "--budget", "1ms", "--out", dir)
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, out, "2 runs in 2 storms, about ", ", more than the budget of 1ms\n", "\nNot run, for lack of time in the budget of 1ms: calm, contention.\n")
+	if list, err := os.ReadDir(dir); len(list) > 0 || err != nil {
+		t.Errorf("stored: %v, %v", list, err)
+	}
+}
+
+// Law: no more runs are made at a time than the limit, which runs that were too slow under it halve once. The
+// one with the lowest number is next.
+func TestPace(t *testing.T) {
+	p := newPace(4)
+	for number := range 4 {
+		want(t, "limit", p.begin(t.Context(), number), 4)
+	}
+	began := make(chan int, 2)
+	for _, number := range []int{8, 7} {
+		go func() {
+			p.begin(t.Context(), number)
+			began <- number
+		}()
+	}
+	waiting := func(n int) bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.waiting) == n
+	}
+	soon(t, "two wait", func() bool { return waiting(2) })
+	p.end(4, true)
+	p.end(4, true) // of the same limit
+	want(t, "limit after slow runs", p.limit, 2)
+	if !waiting(2) {
+		t.Error("a run begins beside as many as the limit")
+	}
+	p.end(4, false)
+	want(t, "first", <-began, 7)
+	p.end(4, false)
+	want(t, "second", <-began, 8)
+	p.end(2, true)
+	p.end(2, true)
+	want(t, "lowest limit", p.begin(t.Context(), 1), 1)
+	p.end(1, true)
+	want(t, "lowest limit after a slow run", p.begin(t.Context(), 1), 1)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	p.begin(ctx, 2) // does not wait
 }
 
 // A program that can extend is asked to where work outlasts the TTL. One that cannot is not, and is not
@@ -240,7 +316,7 @@ func TestNoProgramIsLeft(t *testing.T) {
 		dir := t.TempDir()
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		o := testOptions{on: "process", config: external.Config{Nodes: 1, TTL: 100 * time.Millisecond, Rounds: 1000}, storms: []string{"calm"}, runs: 1, jobs: 1, seed: 1, out: dir}
+		o := testOptions{config: external.Config{Nodes: 1, TTL: 100 * time.Millisecond, Rounds: 1000}, storms: []string{"calm"}, runs: 1, jobs: 1, seed: 1, out: dir}
 		lock, err := o.prepare(fakeCommand(behaviour))
 		if err != nil {
 			t.Fatal(err)

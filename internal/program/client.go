@@ -46,8 +46,12 @@ func open(f *child.Forker, command []string, c external.Config, s runner.ClientE
 		ready: make(chan FromProgram, 1), left: make(chan struct{}),
 	}
 	k.Adapter = c.NewAdapter(s, u, locker{k})
-	var err error
-	if k.process, err = start(f, command, k.receive); err != nil {
+	wall, err := openClock(s.Process.SetsClock)
+	if err == nil {
+		k.process, err = start(f, command, wall, k.receive)
+	}
+	if err != nil {
+		wall.close()
 		return nil, fmt.Errorf("client %d: %w", s.Client, err)
 	}
 	sent := now()
@@ -55,8 +59,13 @@ func open(f *child.Forker, command []string, c external.Config, s runner.ClientE
 		Type: Hello, Version: Version, Client: s.Client, Addresses: s.Process.Addrs, Seed: seed,
 		TTLMS: milliseconds(c.TTL), NowMS: sent,
 	})
-	if err := k.awaitReady(sent); err != nil {
+	err = k.awaitReady(sent)
+	if err == nil {
+		err = wall.loaded(k.cmd.Process.Pid)
+	}
+	if err != nil {
 		k.Kill()
+		wall.close()
 		return nil, fmt.Errorf("client %d: %w", s.Client, err)
 	}
 	s.Process.Attach(k)
@@ -145,6 +154,7 @@ func (k *client) Close() error {
 		}
 	}
 	k.close(line(ToProgram{Type: Quit}))
+	k.wall.close()
 	k.Wait()
 	return nil
 }

@@ -33,9 +33,16 @@ func (l Lock) NewRun(seed uint64) *Run {
 	return &Run{lock: l, seed: seed, forker: child.NewForker(), usage: external.NewUsage()}
 }
 
-// External returns what the runner has to know of the lock.
+// External returns what the runner has to know of the lock to check a scenario.
+func (l Lock) External() runner.External {
+	return runner.External{Name: l.Config.Name, WallClock: hasClock(l.Command[0])}
+}
+
+// External returns what the runner has to know of the lock to make the run.
 func (r *Run) External() runner.External {
-	return runner.External{Name: r.lock.Config.Name, Build: r.build}
+	e := r.lock.External()
+	e.Build = r.build
+	return e
 }
 
 func (r *Run) build(s runner.ClientEnv) (runner.Lock, error) {

@@ -26,6 +26,7 @@ type process struct {
 	command []string
 	cmd     *exec.Cmd
 	stderr  *headAndTail
+	wall    *wallClock // nil: the machine's
 
 	writing sync.Mutex
 	stdin   *os.File
@@ -36,7 +37,7 @@ type process struct {
 }
 
 // start starts a program. receive gets each line, and returns an error to end the program.
-func start(f *child.Forker, command []string, receive func(FromProgram) error) (*process, error) {
+func start(f *child.Forker, command []string, wall *wallClock, receive func(FromProgram) error) (*process, error) {
 	in, stdin, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -47,11 +48,14 @@ func start(f *child.Forker, command []string, receive func(FromProgram) error) (
 	}
 	p := &process{
 		command: command, cmd: exec.Command(command[0], command[1:]...),
-		stderr: new(headAndTail), stdin: stdin, gone: make(chan struct{}),
+		stderr: new(headAndTail), stdin: stdin, wall: wall, gone: make(chan struct{}),
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, out, p.stderr
 	p.cmd.WaitDelay = exitTimeout // if a child of it still has its standard error
-	err = f.Start(p.cmd)
+	p.cmd.Env, err = wall.environ()
+	if err == nil {
+		err = f.Start(p.cmd)
+	}
 	_, _ = in.Close(), out.Close() // it has its own copies
 	if err != nil {
 		_, _ = stdin.Close(), stdout.Close()
@@ -168,6 +172,14 @@ func (p *process) Kill() {
 	p.ended.Store(true)
 	_ = child.KillGroup(p.cmd.Process) // fails only if it is dead
 	<-p.gone
+}
+
+// SetClock implements [runner.ClientProcess].
+func (p *process) SetClock(ahead time.Duration) error {
+	if err := p.wall.Set(ahead, 0); err != nil {
+		return fmt.Errorf("%s: %w", p.name(), err)
+	}
+	return nil
 }
 
 // close ends the program, which may be stopped or dead, as gently as it lets.

@@ -19,8 +19,12 @@ import (
 // of earlier tries as soon as a later one sets a key. After the grant a new value is the
 // hold's if it replaces the hold's value on a node, as an extension may do. Otherwise a
 // request of an earlier try, which set no key before, has come late.
+//
+// A watch reports keys late, so that those of a try can come after the grant. Then the time at which
+// a value was first sent decides, and the value of the hold is decided anew with each key.
 type aliases struct {
 	next  history.Sink
+	late  bool                // a watch reports the keys
 	calls map[int][]*lockCall // by client, the oldest first
 	keys  map[keyLocation]*aliasedKey
 	count map[tokenOnNode]int // keys that are there; a lock may keep several on a node
@@ -31,9 +35,10 @@ type lockCall struct {
 	resource, token string
 	began           history.Time
 	granted         bool
+	grantedAt       history.Time
 
 	value  string            // of the try under way, or of the hold; empty: no key has been set
-	sent   history.Time      // the first request that set it
+	sent   history.Time      // when it was first sent
 	others map[string]string // tokens, by the values of other tries
 	former map[string]bool   // values of the hold that extensions have replaced
 }
@@ -51,6 +56,7 @@ type aliasedKey struct {
 	exists       bool
 	overwritten  bool   // the next key there has replaced it
 	detail       string // says that it has no expiry
+	ends         history.Time
 }
 
 // tokenOnNode identifies the keys that a node has under one token.
@@ -59,8 +65,8 @@ type tokenOnNode struct {
 	resource, token string
 }
 
-func newAliases(next history.Sink) *aliases {
-	return &aliases{next: next, calls: map[int][]*lockCall{}, keys: map[keyLocation]*aliasedKey{}, count: map[tokenOnNode]int{}}
+func newAliases(next history.Sink, late bool) *aliases {
+	return &aliases{next: next, late: late, calls: map[int][]*lockCall{}, keys: map[keyLocation]*aliasedKey{}, count: map[tokenOnNode]int{}}
 }
 
 // Record implements [history.Sink].
@@ -73,25 +79,33 @@ func (a *aliases) Record(e *history.Event) {
 	case history.Granted:
 		if c := a.last(e.Client, e.Time); c != nil && c.token == e.Token {
 			a.decide(c, e)
-			c.granted = true
+			c.granted, c.grantedAt = true, e.Time
 		}
 	case history.KeySet:
 		a.set(e)
 		return
 	case history.KeyExtended:
-		if k, known := a.keys[keyLocation{e.Node, e.Resource}]; known {
-			k.detail = e.Detail
+		if k := a.key(e); k != nil && k.exists {
+			k.detail, k.ends = e.Detail, e.Ends
 			a.pass(e, k)
 		}
 		return
 	case history.KeyGone:
-		if k, known := a.keys[keyLocation{e.Node, e.Resource}]; known {
+		if k := a.key(e); k != nil {
 			a.vanished(e, k)
 			k.overwritten = e.Reason == history.Overwritten
 		}
 		return
 	}
 	a.next.Record(e)
+}
+
+// key returns the key that an event is about; nil: it is no lock's.
+func (a *aliases) key(e *history.Event) *aliasedKey {
+	if k := a.keys[keyLocation{e.Node, e.Resource}]; k != nil && k.value == e.Token {
+		return k
+	}
+	return nil
 }
 
 // last returns the client's latest call that began by a time, or nil.
@@ -116,22 +130,32 @@ func (a *aliases) set(e *history.Event) {
 		}
 		a.keys[at] = &aliasedKey{call: c, value: e.Token, token: a.tokenOf(c, e, a.keys[at])}
 	}
-	if k, known := a.keys[at]; known {
-		a.appeared(e, k)
+	k := a.key(e)
+	if k == nil {
+		return
+	}
+	if e.Reason == history.RolledBack { // nobody set it now
+		back := *e
+		back.Client, back.Sent, back.Reason = 0, 0, ""
+		e = &back
+	}
+	if a.appeared(e, k); a.late && k.call.granted {
+		a.decide(k.call, e)
 	}
 }
 
 // tokenOf returns the token of what a call has set, where there was another key before or none.
 func (a *aliases) tokenOf(c *lockCall, e *history.Event, before *aliasedKey) string {
 	replaces := before != nil && before.overwritten && before.call == c && before.value == c.value
+	extends := c.granted && (!a.late || e.Sent > c.grantedAt)
 	switch {
 	case c.value == "":
 		c.value, c.sent = e.Token, e.Sent
 	case e.Token == c.value || c.former[e.Token]:
-	case c.granted && replaces:
+	case extends && replaces:
 		c.former[c.value] = true
 		a.switchTo(c, e.Token, e)
-	case c.others[e.Token] != "" || c.granted || e.Sent < c.sent:
+	case c.others[e.Token] != "" || extends || e.Sent < c.sent:
 		return c.tokenOfOther(e.Token)
 	default:
 		a.switchTo(c, e.Token, e)
@@ -157,7 +181,7 @@ func (a *aliases) decide(c *lockCall, by *history.Event) {
 		case k.call != c:
 		case k.value == c.value:
 			had[at.node] = true
-		case k.exists:
+		case k.exists && !c.former[k.value]:
 			if have[k.value] == nil {
 				have[k.value] = map[int]bool{}
 			}
@@ -191,18 +215,22 @@ func (a *aliases) switchTo(c *lockCall, value string, by *history.Event) {
 
 // rename gives the keys of a call that have a value another token.
 func (a *aliases) rename(c *lockCall, value, token string, by *history.Event) {
+	reason := history.Deleted
+	if a.late {
+		reason = "" // nobody has deleted the hold's key: it was never there
+	}
 	var there []keyLocation
 	for _, at := range slices.SortedFunc(maps.Keys(a.keys), compareLocations) {
 		if k := a.keys[at]; k.call == c && k.value == value {
 			if k.exists {
 				there = append(there, at)
-				a.vanished(&history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: by.Client, Reason: history.Deleted}, k)
+				a.vanished(&history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: by.Client, Reason: reason}, k)
 			}
 			k.token = token
 		}
 	}
 	for _, at := range there {
-		a.appeared(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: by.Client, Sent: c.sent, Detail: a.keys[at].detail}, a.keys[at])
+		a.appeared(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: by.Client, Sent: c.sent, Detail: a.keys[at].detail, Ends: a.keys[at].ends}, a.keys[at])
 	}
 }
 
@@ -214,7 +242,7 @@ func (k *aliasedKey) share(node int) tokenOnNode { return tokenOnNode{node, k.ca
 
 // appeared records a key if it is the first of its token on its node.
 func (a *aliases) appeared(e *history.Event, k *aliasedKey) {
-	k.exists, k.detail = true, e.Detail
+	k.exists, k.detail, k.ends = true, e.Detail, e.Ends
 	s := k.share(e.Node)
 	if a.count[s]++; a.count[s] == 1 {
 		a.pass(e, k)

@@ -130,25 +130,110 @@ func TestAliases(t *testing.T) {
 			[]history.Event{acquire(1, 1, "1.1"), set(2, 1, 1, 1, "k", "x"), acquire(3, 2, "2.1"), gone(4, 2, 1, "k", "x")},
 			"1 acquire 1.1, 2 key-set 1.1 on 1, 3 acquire 2.1, 4 key-gone 1.1 on 1",
 		},
+		{
+			"a key that another value has replaced, which nobody knows, is not extended by it",
+			[]history.Event{
+				acquire(1, 1, "1.1"), set(2, 1, 1, 1, "k", "x"), gone(3, 1, 1, "k", "x"),
+				{Time: 4, Kind: history.KeyExtended, Node: 1, Resource: "k", Token: "y"}, gone(5, 1, 1, "k", "y"),
+			},
+			"1 acquire 1.1, 2 key-set 1.1 on 1, 3 key-gone 1.1 on 1",
+		},
 	} {
-		var log history.Log
-		a := newAliases(&log)
-		for i := range c.events {
-			a.Record(&c.events[i])
-		}
-		var got []string
-		for _, e := range log {
-			line := fmt.Sprintf("%d %v %s", int64(e.Time), e.Kind, e.Token)
-			if e.Node != 0 {
-				line += fmt.Sprintf(" on %d", e.Node)
-				if e.Resource != "stock" {
-					t.Errorf("%s: a key is told under its own name, %q", c.name, e.Resource)
-				}
+		checkAliases(t, c.name, false, c.events, c.want)
+	}
+}
+
+// checkAliases compares what is told of events.
+func checkAliases(t *testing.T, name string, late bool, events []history.Event, want string) {
+	t.Helper()
+	var log history.Log
+	a := newAliases(&log, late)
+	for i := range events {
+		a.Record(&events[i])
+	}
+	var got []string
+	for _, e := range log {
+		line := fmt.Sprintf("%d %v %s", int64(e.Time), e.Kind, e.Token)
+		if e.Node != 0 {
+			line += fmt.Sprintf(" on %d", e.Node)
+			if e.Resource != "stock" {
+				t.Errorf("%s: a key is told under its own name, %q", name, e.Resource)
 			}
-			got = append(got, line)
 		}
-		if joined := strings.Join(got, ", "); joined != c.want {
-			t.Errorf("%s:\n%s\nwant\n%s", c.name, joined, c.want)
+		got = append(got, line)
+	}
+	if joined := strings.Join(got, ", "); joined != want {
+		t.Errorf("%s:\n%s\nwant\n%s", name, joined, want)
+	}
+}
+
+// A watch reports keys after the grant: the hold's value is the one that was first sent last, unless
+// more nodes have another; what is first sent later extends it. A key of the hold that was taken for
+// another's is not deleted.
+func TestAliasesOfLateKeys(t *testing.T) {
+	acquire := history.Event{Time: 1, Kind: history.Acquire, Client: 1, Resource: "stock", Token: "1.1"}
+	granted := history.Event{Time: 10, Kind: history.Granted, Client: 1, Resource: "stock", Token: "1.1"}
+	key := func(at, sent history.Time, node int, kind history.Kind, value, reason string) history.Event {
+		e := history.Event{Time: at, Kind: kind, Node: node, Resource: "k", Token: value, Reason: reason}
+		if kind == history.KeySet {
+			e.Client, e.Sent = 1, sent
 		}
+		return e
+	}
+	set := func(at, sent history.Time, node int, value string) history.Event {
+		return key(at, sent, node, history.KeySet, value, "")
+	}
+	gone := func(at history.Time, node int, value string) history.Event {
+		return key(at, 0, node, history.KeyGone, value, history.Deleted)
+	}
+	for _, c := range []struct {
+		name   string
+		events []history.Event
+		want   string
+	}{
+		{
+			"the last try is the hold's",
+			[]history.Event{acquire, granted, set(11, 2, 1, "x"), gone(12, 1, "x"), set(13, 6, 1, "y"), set(14, 6, 2, "y")},
+			"1 acquire 1.1, 10 granted 1.1, 11 key-set 1.1 on 1, 12 key-gone 1.1 on 1, 13 key-set 1.1 on 1, 14 key-set 1.1 on 2",
+		},
+		{
+			"also if it is reported first",
+			[]history.Event{acquire, granted, set(11, 6, 2, "y"), set(12, 2, 1, "x"), gone(13, 1, "x"), set(14, 6, 1, "y")},
+			"1 acquire 1.1, 10 granted 1.1, 11 key-set 1.1 on 2, 12 key-set 1.1, try 1 on 1, 13 key-gone 1.1, try 1 on 1, 14 key-set 1.1 on 1",
+		},
+		{
+			"a request of an earlier try that comes late is none of the hold",
+			[]history.Event{acquire, granted, set(11, 9, 3, "x"), set(12, 6, 1, "y"), set(13, 6, 2, "y")},
+			"1 acquire 1.1, 10 granted 1.1, 11 key-set 1.1 on 3, 12 key-set 1.1, try 1 on 1, " +
+				"13 key-set 1.1, try 1 on 2, 13 key-gone 1.1 on 3, 13 key-set 1.1, try 2 on 3, 13 key-gone 1.1, try 1 on 1, 13 key-gone 1.1, try 1 on 2, 13 key-set 1.1 on 1, 13 key-set 1.1 on 2",
+		},
+		{
+			"a value that is first sent after the grant, and replaces the hold's, extends it",
+			[]history.Event{
+				acquire, granted, set(11, 6, 1, "y"), set(11, 6, 2, "y"),
+				key(12, 0, 1, history.KeyGone, "y", history.Overwritten), set(12, 11, 1, "z"), key(13, 0, 2, history.KeyGone, "y", history.Overwritten), set(13, 11, 2, "z"),
+			},
+			"1 acquire 1.1, 10 granted 1.1, 11 key-set 1.1 on 1, 11 key-set 1.1 on 2, 12 key-gone 1.1 on 1, 12 key-set 1.1 on 1, 13 key-gone 1.1 on 2, 13 key-set 1.1 on 2",
+		},
+		{
+			"what comes back with a node is set by nobody",
+			[]history.Event{acquire, granted, set(11, 6, 1, "y"), gone(12, 1, "y"), key(13, 6, 1, history.KeySet, "y", history.RolledBack)},
+			"1 acquire 1.1, 10 granted 1.1, 11 key-set 1.1 on 1, 12 key-gone 1.1 on 1, 13 key-set 1.1 on 1",
+		},
+	} {
+		checkAliases(t, c.name, true, c.events, c.want)
+	}
+	var log history.Log
+	a := newAliases(&log, true)
+	for _, e := range []history.Event{acquire, granted, set(11, 9, 3, "x"), set(12, 6, 1, "y"), set(13, 6, 2, "y"), gone(14, 2, "y"), key(15, 6, 2, history.KeySet, "y", history.RolledBack)} {
+		a.Record(&e)
+	}
+	for _, e := range log {
+		if e.Kind == history.KeyGone && e.Time == 13 && e.Reason != "" {
+			t.Errorf("%v: key %s is told as %s, and never was there", e.Time, e.Token, e.Reason)
+		}
+	}
+	if back := log[len(log)-1]; back.Client != 0 || back.Reason != "" {
+		t.Errorf("what came back is told as set by client %d, %q", back.Client, back.Reason)
 	}
 }

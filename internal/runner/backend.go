@@ -23,8 +23,8 @@ type Backend struct {
 	// entries. Watched: they record changes when a watch reports them.
 	Keys, Watched bool
 
-	// Unwatched opens worlds that do not watch the nodes' keys. It is nil if Open opens none that do.
-	Unwatched OpenFunc
+	// OpenExternal opens worlds for locks that are not of this program. nil: Open does.
+	OpenExternal OpenFunc
 
 	// InStore returns the backend for settings whose nodes replicate a store of that product.
 	// nil: it has none.
@@ -55,14 +55,6 @@ type Backend struct {
 	// Versions returns the versions of what its runs use besides this program. It may be
 	// nil.
 	Versions func() map[string]string
-}
-
-// WithoutWatch returns the backend with worlds that do not watch the nodes' keys.
-func (b Backend) WithoutWatch() Backend {
-	if b.Unwatched != nil {
-		b.Open, b.Unwatched, b.Keys, b.Watched = b.Unwatched, nil, false, false
-	}
-	return b
 }
 
 // OpenFunc builds the world of a valid setting with faults that the backend supports.

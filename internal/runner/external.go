@@ -37,6 +37,10 @@ type External struct {
 	// Connected says that a hold may belong to a connection of the client to a store. The
 	// servers then close the connections of a client that has been cut off for the TTL.
 	Connected bool
+
+	// WallClock says that each client has a process whose wall clock faults step. They change neither
+	// its rate nor the other clocks.
+	WallClock bool
 }
 
 // ClientEnv is what one client's external lock is built on.
@@ -77,33 +81,39 @@ func PrepareExternal(b Backend, s scenarios.Scenario, lock External) (Experiment
 		return Experiment{}, &UnfitError{"lock.kind", fmt.Errorf("%s is no lock of this program, and the %s backend has none but these", lock.Name, b.Name)}
 	}
 	s.Lock.Kind = lock.Name
-	open := b.Open
+	open := b.OpenExternal
+	if open == nil {
+		open = b.Open
+	}
+	watched := b.Watched
 	b.Open = func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error) {
-		return open(ctx, s, seed, newAliases(sink))
+		return open(ctx, s, seed, newAliases(sink, watched))
 	}
 	e, err := prepare(b, s, func(string) (lockKind, error) { return lock.kind(s.Store != nil), nil })
 	if err != nil {
 		return Experiment{}, err
 	}
 	for i := range s.Plan {
-		if err := UnsupportedFault(s.Plan[i]); err != nil {
+		if err := lock.unsupported(s.Plan[i]); err != nil {
 			return Experiment{}, &UnfitError{fmt.Sprintf("plan[%d]", i), err}
 		}
 	}
 	if e.generator != nil {
-		g := e.generator.Admitting(func(f nemesis.Fault) bool { return UnsupportedFault(f) == nil })
+		g := e.generator.Admitting(func(f nemesis.Fault) bool { return lock.unsupported(f) == nil })
 		e.generator = &g
 	}
 	return e, nil
 }
 
-// UnsupportedFault returns why a fault cannot affect an external lock on any backend, or
+// UnsupportedFault returns why a fault cannot affect an external lock in this process on any backend, or
 // nil. Such a lock reads the clock of package time, which is the same for all clients and
 // cannot be changed; it draws random numbers and names keys itself; and some of its steps
 // are unknown.
-func UnsupportedFault(f nemesis.Fault) error {
+func UnsupportedFault(f nemesis.Fault) error { return External{}.unsupported(f) }
+
+func (l External) unsupported(f nemesis.Fault) error {
 	e := f.Action.Effects(nemesis.Setting{})
-	if e.Clock.Machine.Client != 0 {
+	if e.Clock.Machine.Client != 0 && !(l.WallClock && e.Clock.OnlySteps()) {
 		return fmt.Errorf("a lock that is not of this program reads the clock of the machine, which %s of a client cannot change", f.Action.Kind())
 	}
 	switch {

@@ -1,5 +1,7 @@
 package runner
 
+import "time"
+
 // ProgramWorld is a [Dialer] that a client's own processes can connect to, and whose faults of
 // clients act on them.
 type ProgramWorld interface {
@@ -11,6 +13,9 @@ type ProgramWorld interface {
 
 	// Dialled reports whether anybody has connected to a node at the client's address of it.
 	Dialled(client, node int) bool
+
+	// SetsClock reports whether a fault of the plan changes the client's clock.
+	SetsClock(client int) bool
 
 	// Attach makes the faults of a client act on a process of it, too. It has to be called
 	// before the run.
@@ -30,6 +35,9 @@ type ClientProcess = interface {
 	// Kill ends the process at once, as a fault does.
 	Kill()
 
+	// SetClock makes the wall clock of the process show so much more than the machine's from now on.
+	SetClock(ahead time.Duration) error
+
 	// Leave is called at the end of the run, before the world is closed: calls that wait for the
 	// process have to return.
 	Leave()
@@ -37,10 +45,11 @@ type ClientProcess = interface {
 
 // ProcessEnv is what a client's lock in a process of its own is built on.
 type ProcessEnv struct {
-	Addrs   []string
-	Dialled func(node int) bool
-	Attach  func(ClientProcess)
-	Fail    func(error)
+	Addrs     []string
+	Dialled   func(node int) bool
+	SetsClock bool // a fault of the plan changes the wall clock of the process
+	Attach    func(ClientProcess)
+	Fail      func(error)
 }
 
 // processEnv returns what the process of a client can use, or nil if the world has no addresses
@@ -55,9 +64,10 @@ func processEnv(world Environment, client int) *ProcessEnv {
 		return nil
 	}
 	return &ProcessEnv{
-		Addrs:   addrs,
-		Dialled: func(node int) bool { return w.Dialled(client, node) },
-		Attach:  func(p ClientProcess) { w.Attach(client, p) },
-		Fail:    w.Fail,
+		Addrs:     addrs,
+		Dialled:   func(node int) bool { return w.Dialled(client, node) },
+		SetsClock: w.SetsClock(client),
+		Attach:    func(p ClientProcess) { w.Attach(client, p) },
+		Fail:      w.Fail,
 	}
 }

@@ -14,4 +14,7 @@
 // The stream does not say why a key is gone. The server counts keys that expired and keys that it
 // evicted, so a look at these counters decides it for what was deleted since the last look, unless
 // deletions of several causes fall between two looks: then no reason is given.
+//
+// Of a lock of this program the value of a key is the token of a try. Another lock chooses the values
+// itself: [Requests] finds whose they are in what its clients send.
 package keywatch

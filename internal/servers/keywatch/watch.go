@@ -38,12 +38,17 @@ type held struct {
 	expiry int64 // in milliseconds of the server's wall clock; 0: it is not known; or noExpiry
 }
 
-// detail says in the history that the key has no expiry.
-func (k held) detail() string {
-	if k.expiry == noExpiry {
-		return history.NoExpiry
+// event returns an event about the key as it is, with its end by the server's wall clock: a key lives
+// through the millisecond of its expiry.
+func (k held) event(kind history.Kind, name string) history.Event {
+	e := history.Event{Kind: kind, Resource: name, Token: k.value}
+	switch {
+	case k.expiry == noExpiry:
+		e.Detail = history.NoExpiry
+	case k.expiry > 0:
+		e.Ends = history.Time((k.expiry + 1) * int64(time.Millisecond))
 	}
-	return ""
+	return e
 }
 
 // New returns a watch that knows no keys yet.
@@ -243,7 +248,9 @@ func (w *Watch) compare(there map[string]held, clock int64, lost string) {
 	for _, name := range slices.Sorted(maps.Keys(there)) {
 		if _, known := w.keys[name]; !known {
 			w.keys[name] = there[name]
-			w.log.Record(history.Event{Kind: history.KeySet, Resource: name, Token: there[name].value, Reason: history.RolledBack, Detail: there[name].detail()})
+			e := there[name].event(history.KeySet, name)
+			e.Reason = history.RolledBack
+			w.log.Record(e)
 		}
 	}
 }
@@ -306,19 +313,19 @@ func (w *Watch) set(name string, is held) {
 	case known && was == is:
 		return
 	case known && was.value == is.value:
-		w.log.Record(history.Event{Kind: history.KeyExtended, Resource: name, Token: is.value, Detail: is.detail()})
+		w.log.Record(is.event(history.KeyExtended, name))
 		return
 	case known:
 		w.log.Record(history.Event{Kind: history.KeyGone, Resource: name, Token: was.value, Reason: history.Overwritten})
 	}
-	w.log.Record(history.Event{Kind: history.KeySet, Resource: name, Token: is.value, Detail: is.detail()})
+	w.log.Record(is.event(history.KeySet, name))
 }
 
 func (w *Watch) extended(name string, expiry int64) {
 	if is, known := w.keys[name]; known {
 		is.expiry = expiry
 		w.keys[name] = is
-		w.log.Record(history.Event{Kind: history.KeyExtended, Resource: name, Token: is.value, Detail: is.detail()})
+		w.log.Record(is.event(history.KeyExtended, name))
 	}
 }
 

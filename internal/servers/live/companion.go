@@ -1,5 +1,13 @@
 package live
 
+import (
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
 // Companion is a process that does a part of what a client does: a program that has the client's
 // lock, while the work under it is a goroutine of this program. It is an alias, because it is the
 // runner's ClientProcess, which this package does not know.
@@ -7,7 +15,15 @@ type Companion = interface {
 	Pause() error
 	Resume() error
 	Kill()
+	SetClock(ahead time.Duration) error
 	Leave()
+}
+
+// SetsClock reports whether a fault of the plan changes the client's clock.
+func (w *World) SetsClock(client int) bool {
+	return slices.ContainsFunc(w.setting.Plan, func(f nemesis.Fault) bool {
+		return f.Action.Effects(w.setting).Clock.Machine.Client == client
+	})
 }
 
 // Attach makes the faults of a client act on its companion, too. It has to be called before the run.
@@ -52,6 +68,13 @@ func (a attendedHost) resume() error {
 func (a attendedHost) kill() {
 	a.gate.kill()
 	a.companion.Kill()
+}
+
+func (a attendedHost) clocksChanged() {
+	hands, at := a.clocks.read()
+	wall := hands[env.Wall]
+	ahead := time.Duration(wall.At(at) - int64(a.world.ground.shows(env.Wall)))
+	a.world.check(a.companion.SetClock(ahead))
 }
 
 func (a attendedHost) leave() { a.companion.Leave() }

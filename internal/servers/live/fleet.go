@@ -44,6 +44,10 @@ type Fleet struct {
 	// changes recorded. The servers are of Redis.
 	WatchKeys bool
 
+	// External says that the lock is not of this program: whose a key is follows from what the clients
+	// send. Otherwise keys have the tokens of tries.
+	External bool
+
 	// Died delivers an error when a server has died and no fault killed it. It may be nil.
 	Died <-chan error
 

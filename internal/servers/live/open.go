@@ -3,10 +3,12 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -50,6 +52,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		dead:       make([]bool, s.Clients),
 	}
 	w.history = newRecorder(sink, w.ground)
+	w.tapRequests()
 	w.resource.record = w.history.worldEvent
 	if fleet.Keys != nil {
 		fleet.Keys(w.history.keyEvent)
@@ -58,6 +61,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 	for range fleet.Servers {
 		w.walls = append(w.walls, w.ground.clock(env.Wall))
 	}
+	w.history.walls = slices.Clone(w.walls)
 	w.over, w.end = context.WithCancel(context.Background())
 	w.injector = world.NewInjector(w, s.Plan, faults, w.history.worldEvent)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
@@ -87,6 +91,20 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		w.history.hands = append(w.history.hands, c.clocks.hands)
 	}
 	return w, nil
+}
+
+// tapRequests makes the links of all clients notice what they send, if the lock is not of this program.
+func (w *World) tapRequests() {
+	if !w.fleet.External || !w.fleet.WatchKeys {
+		return
+	}
+	w.history.requests = keywatch.NewRequests(w.history.elapsed)
+	w.history.tries = w.history.requests
+	for client := 1; client <= w.setting.Clients; client++ {
+		for node := range w.fleet.Servers {
+			w.network.Link(client, node+1).Rewrite(w.history.requests.Tap(client))
+		}
+	}
 }
 
 // OpenRedis opens a world on the servers of a fleet, which are [OwnServer]s for all nodes, followed by

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
 	"github.com/lockstorm/lockstorm/internal/world"
 )
 
@@ -24,7 +25,9 @@ type recorder struct {
 	phase    phase
 	expiries *world.LeaseExpiries
 	hands    []clockReadings      // the clients' clocks, from 0, as of the last event written
-	tries    world.Tries          // as of the last event written
+	walls    []world.Clock        // of the nodes, from 0: keys end by them
+	tries    tries                // as of the last event written
+	requests *keywatch.Requests   // of an external lock, then the same as tries; nil: it is of this program
 	gaps     map[int]history.Time // when the watch of a node's keys, or of entries (0), last began anew
 	looks    map[int]env.Instant  // up to when it has recorded all changes
 	dead     map[int]bool         // clients whose later events are ignored
@@ -38,6 +41,15 @@ type recorder struct {
 type entry struct {
 	at    history.Time
 	write func()
+}
+
+// tries knows whose a key or an entry is.
+type tries interface {
+	// Note gets each event of a client.
+	Note(e *history.Event)
+
+	// Complete adds to a change who made it. It returns false if the change is of no lock.
+	Complete(e *history.Event) bool
 }
 
 type phase uint8
@@ -54,7 +66,7 @@ const (
 const justNow env.Instant = math.MinInt64
 
 func newRecorder(sink history.Sink, g ground) *recorder {
-	r := &recorder{sink: sink, ground: g, dead: map[int]bool{}, gaps: map[int]history.Time{}, looks: map[int]env.Instant{}}
+	r := &recorder{sink: sink, ground: g, tries: &world.Tries{}, dead: map[int]bool{}, gaps: map[int]history.Time{}, looks: map[int]env.Instant{}}
 	r.expiries = world.NewLeaseExpiries(r.expiryTime, r.emit)
 	return r
 }
@@ -103,6 +115,16 @@ func (r *recorder) flush() {
 // now returns the time since the run began.
 func (r *recorder) now() history.Time {
 	return history.Time(r.ground.shows(env.Monotonic).Sub(r.origin))
+}
+
+// elapsed is now for those who do not hold the lock. Before the run it is 0.
+func (r *recorder) elapsed() history.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.phase == idle {
+		return 0
+	}
+	return r.now()
 }
 
 // add writes an event that happened at an instant of the machine's monotonic clock, or
@@ -207,6 +229,13 @@ func (r *recorder) clocksChange(client int, change func() clockReadings) {
 		r.hands[client-1] = changed
 		r.expiries.ClockChanged(at, client)
 	})
+}
+
+// wallChanged notes that the wall clock of a node has changed.
+func (r *recorder) wallChanged(node int, wall world.Clock) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.walls[node-1] = wall
 }
 
 // expiryTime returns when the client's clock reaches until.

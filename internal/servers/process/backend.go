@@ -18,6 +18,9 @@ type Backend struct {
 
 	// WatchKeys says that the changes of the nodes' keys are recorded, as a watch reports them.
 	WatchKeys bool
+
+	// External says that the lock is not of this program: see [live.Fleet].
+	External bool
 }
 
 // handlers lists how each kind of fault is injected.
@@ -51,7 +54,7 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 		return nil, err
 	}
 	fleet := live.NewFleet(servers.Servers(), servers.Died(), servers.Close)
-	fleet.WatchKeys = b.WatchKeys
+	fleet.WatchKeys, fleet.External = b.WatchKeys, b.External
 	return live.OpenRedis(ctx, s, seed, sink, fleet, handlers)
 }
 
