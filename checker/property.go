@@ -19,6 +19,7 @@ type asked struct {
 
 // properties lists all of them in the order in which they are shown.
 var properties = []asked{
+	{Backing, "B", "backing", newBacking},
 	{Lease, "V1", "lease exclusion", newLease},
 	{Section, "V2", "section exclusion", newSection},
 	{Effect, "V3", "effect exclusion", newEffect},
@@ -47,6 +48,12 @@ func Unasked(b history.Bounds) []Property {
 		o, hears := a.newChecker(l, &shared{}).(timeline.Observer)
 		return !hears || o.Wants() != 0
 	})
+}
+
+// explains reports whether what is found for the property is a cause of what another finds: overlaps of lost updates,
+// and the loss of backing of overlaps.
+func (p Property) explains(other Property) bool {
+	return p == Lease && other == Effect || p == Backing && (other == Lease || other == Section || other == Effect)
 }
 
 // find returns the property's entry in the table.

@@ -27,7 +27,7 @@ const (
 	// Token is new for each try, and names the hold from then on.
 	Acquire Kind = iota + 1
 	// Granted: the try returned with the lock (Client, Resource, Token, TTL, Until,
-	// Validity, Now, Fence). Without an Until only a release ends the hold. On all
+	// Validity, Now, Ends, Fence). Without an Until only a release ends the hold. On all
 	// returns of the lock's own calls K is the number of requests that the client has
 	// sent since the previous return.
 	Granted
@@ -37,7 +37,7 @@ const (
 	// Extend: the holder requests a new end of validity (Client, Resource, Token, TTL,
 	// Until).
 	Extend
-	// Extended: the extension was granted (Client, Resource, Token, TTL, Until, Validity, Now, K).
+	// Extended: the extension was granted (Client, Resource, Token, TTL, Until, Validity, Now, Ends, K).
 	Extended
 	// ExtendFailed: the extension failed (Client, Resource, Token, TTL, Until, Reason, K).
 	ExtendFailed
@@ -87,11 +87,11 @@ const (
 	LinkUp
 
 	// KeySet: Node now stores Token under Resource, until its own expiry
-	// (Detail: [NoExpiry] if it has none; Client: who set it, by a request of the time Sent or, if that is not known, by
+	// (Ends; Detail: [NoExpiry] if it has none; Client: who set it, by a request of the time Sent or, if that is not known, by
 	// a request of the try that began then; 0: a rollback brought it back).
 	KeySet
 	// KeyExtended: Node now keeps Token under Resource for longer or, if the
-	// request was not the holder's, until another time than before (Detail: [NoExpiry]
+	// request was not the holder's, until another time than before (Ends; Detail: [NoExpiry]
 	// if it has no expiry any more; Client: who requested it; 0: not known).
 	KeyExtended
 	// KeyGone: Node no longer stores it (Node, Resource, Token, Reason: [Deleted],
@@ -259,6 +259,10 @@ type Event struct {
 	// Now is the reading of that clock after the last reply, just before the lock read it for
 	// the validity check. 0: not known.
 	Now int64 `json:"now,omitempty"` // ns
+	// Ends is the time, on the ground clock, at which that clock reaches Until, or the clock of the
+	// node ends the time to live of the key, if it runs on as it does at the event. 0: not known, or
+	// never.
+	Ends Time `json:"ends,omitempty"`
 	// Fence is the fence of a grant, or the one that an access presents to the guarded resource.
 	Fence uint64 `json:"fence,omitempty"`
 	// Value is the value that was read or written.
@@ -327,6 +331,10 @@ const NoExpiry = "without an expiry"
 // NoAnswer begins the Reason of [Refused] and [Released] if a store did not answer the lock. The checker
 // reads it where the store is a real one.
 const NoAnswer = "no answer"
+
+// SameRun ends the Detail of the [NodeUp] of a server that does not know that it was away, so that its
+// clients do not notice either.
+const SameRun = "in the same run"
 
 // WithItsKeys is the Detail of the [NodeUp] of a server that has lost nothing.
 const WithItsKeys = "with its keys"

@@ -40,12 +40,20 @@ func Of(s scenarios.Scenario) Terms {
 	if !known {
 		return nil
 	}
-	t := kind.terms(s)
+	t := kind.terms(s).backed()
 	if a, ok := t[checker.Contract]; ok && s.Bounds.Notice > 0 {
 		t[checker.Contract] = withNoticeClock(a, s)
 	}
 	if a, ok := effectAssumptions(s, t); ok {
 		t[checker.Effect] = a
+	}
+	return t
+}
+
+// backed promises backing as lease exclusion, which follows from it.
+func (t Terms) backed() Terms {
+	if a, ok := t[checker.Lease]; ok {
+		t[checker.Backing] = a
 	}
 	return t
 }
@@ -327,7 +335,7 @@ func OfExternal(s scenarios.Scenario, endless bool) Terms {
 	if a, ok := effectAssumptions(s, t); ok {
 		t[checker.Effect] = a
 	}
-	return t
+	return t.backed()
 }
 
 // Storage says where a lock is stored.
