@@ -246,7 +246,7 @@ type backingLoss struct {
 	other   contender      // that hold
 	stored  bool
 	entry   timeline.EntryLoss
-	events  []Event // faults
+	done    []timeline.Fault // what was done to the world meanwhile
 }
 
 // is reports whether the hold lost its backing.
@@ -263,7 +263,7 @@ func newBackingLoss(line *timeline.Timeline, h *timeline.Hold, quorum timeline.E
 			u.other = contenderOf(w.Hold, nil)
 		}
 	}
-	u.events = tellFaults(line.Faults.Between(h.Acquire.At, line.Now))
+	u.done = line.Faults.Between(h.Acquire.At, line.Now)
 	past := h.Keys.Past
 	if past == nil {
 		return u
@@ -486,11 +486,15 @@ func (u *backingLoss) finding(end history.Time) Finding {
 	where := &Place{Resource: u.resource, From: u.at, To: u.at}
 	held = held.say("client %d was granted %s at %s", u.client, lockOf(u.resource, u.token), at(u.from))
 	relied := "still relied on it as the history ended"
+	told := func(bare Event) []Event {
+		events := append(eventsOf(u.done, u.from, false), held)
+		return append(append(events, eventsOf(u.done, u.from, true)...), bare)
+	}
 	switch {
 	case u.relied != 0:
 		bare.From, bare.To, where.To = u.granted.At, u.relied, u.relied
 		bare = bare.say("at %s client %d relied on it until %s, but only %s were to keep its key for so long, and a quorum until %s", at(u.granted.At), u.client, at(u.relied), votesOf(u.quorum, u.kept), at(u.at))
-		return Finding{Verdict: Violated, Events: append(u.events, held, bare), Causes: u.causes(), Where: where}
+		return Finding{Verdict: Violated, Events: told(bare), Causes: u.causes(), Where: where}
 	case u.end.by != 0:
 		relied = fmt.Sprintf("relied on it %v", u.end)
 		where.To = max(u.at, u.end.at)
@@ -503,7 +507,7 @@ func (u *backingLoss) finding(end history.Time) Finding {
 	default:
 		bare = bare.say("from %s on only %s backed it, and client %d %s", at(u.at), votesOf(u.quorum, u.kept), u.client, relied)
 	}
-	return Finding{Verdict: Violated, Events: append(u.events, held, bare), Causes: u.causes(), Where: where}
+	return Finding{Verdict: Violated, Events: told(bare), Causes: u.causes(), Where: where}
 }
 
 // event describes the fault.

@@ -59,7 +59,7 @@ func (t *Timeline) noteVote(k *KeyChange) {
 
 // end notes when the key of a node ends.
 func (k *Keys) end(node int, at history.Time) {
-	if node-1 < len(k.ends) {
+	if uint(node-1) < uint(len(k.ends)) {
 		k.ends[node-1] = at
 	}
 }
@@ -67,7 +67,7 @@ func (k *Keys) end(node int, at history.Time) {
 // End returns when the time to live of a node's key is over, if the node's clock runs on as it did when the key got
 // it. Forever: it has none, or it is not known.
 func (k *Keys) End(node int) history.Time {
-	if node-1 < len(k.ends) && k.ends[node-1] != 0 {
+	if uint(node-1) < uint(len(k.ends)) && k.ends[node-1] != 0 {
 		return k.ends[node-1]
 	}
 	return Forever
@@ -77,8 +77,13 @@ func (k *Keys) End(node int) history.Time {
 // latter: a node that two masters share, or one that set a key twice, gives its vote away.
 func (q *windowQueue) divide(granted *Hold, now history.Time) {
 	for _, live := range q.Live {
-		if live.Hold != granted {
-			live.Hold.Keys.divided |= live.Hold.Backers(now+1) & granted.Backers(now+1)
+		if live.Hold == granted {
+			continue
+		}
+		both := live.Hold.Backers(now+1) & granted.Backers(now+1)
+		live.Hold.Keys.divided |= both
+		if live.From == now {
+			granted.Keys.divided |= both
 		}
 	}
 }
