@@ -41,10 +41,9 @@ type backing struct {
 
 // protection is what is known of a hold.
 type protection struct {
-	until  history.Time // it is backed until then, unless it loses a key before; 0: nobody has looked
-	lost   *backingLoss // how it lost its backing, if found; nil: it has not, or nobody has asked
-	told   bool         // it counts as a violation
-	relied history.Time // the end that its keys were last compared with
+	until history.Time // it is backed until then, unless it loses a key before; 0: nobody has looked
+	lost  *backingLoss // how it lost its backing, if found; nil: it has not, or nobody has asked
+	told  bool         // it counts as a violation
 }
 
 func newBacking(line *timeline.Timeline, s *shared) propertyChecker {
@@ -146,10 +145,10 @@ func (b *backing) look(h *timeline.Hold) {
 func (b *backing) compare(h *timeline.Hold) {
 	last, _ := h.Promised()
 	p := b.holds.Of(h)
-	if b.timeline.Header.Entries || p.told || last.Ends == 0 || last.Ends == p.relied || !h.Leased() {
+	if b.timeline.Header.Entries || !h.Granted || p.told || last.Ends == 0 || !h.Leased() {
 		return
 	}
-	if p.relied = last.Ends; b.quorum.Quorum(h.PlannedBackers(last.Ends)) {
+	if b.quorum.Quorum(h.PlannedBackers(last.Ends)) {
 		return
 	}
 	p.told = true

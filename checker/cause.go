@@ -493,7 +493,7 @@ func (u *backingLoss) finding(end history.Time) Finding {
 	switch {
 	case u.relied != 0:
 		bare.From, bare.To, where.To = u.granted.At, u.relied, u.relied
-		bare = bare.say("at %s client %d relied on it until %s, but only %s were to keep its key for so long, and a quorum until %s", at(u.granted.At), u.client, at(u.relied), votesOf(u.quorum, u.kept), at(u.at))
+		bare = bare.say("at %s client %d relied on it until %s, %s longer than a quorum was to keep its key: so long only %s were", at(u.granted.At), u.client, at(u.relied), textfmt.FourDigits(u.relied.Sub(u.at)), votesOf(u.quorum, u.kept))
 		return Finding{Verdict: Violated, Events: told(bare), Causes: u.causes(), Where: where}
 	case u.end.by != 0:
 		relied = fmt.Sprintf("relied on it %v", u.end)
