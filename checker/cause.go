@@ -383,13 +383,14 @@ func (u *backingLoss) sharing() []Cause {
 
 // counting returns the causes if the holder counts on its keys for longer than they are to live.
 func (u *backingLoss) counting() []Cause {
-	var wrong []Event
+	wrong := u.faults.OnClock(nemesis.Machine{Client: u.client}, u.since, u.granted.At)
 	for _, n := range u.quorum.Nodes().List() {
-		wrong = append(wrong, tellFaults(u.faults.OnClock(nemesis.Machine{Node: n}, u.since, u.granted.At))...)
+		if len(wrong) == 0 && !u.kept.Has(n) {
+			wrong = u.faults.OnClock(nemesis.Machine{Node: n}, u.since, u.granted.At)
+		}
 	}
-	wrong = append(wrong, tellFaults(u.faults.OnClock(nemesis.Machine{Client: u.client}, u.since, u.granted.At))...)
 	if len(wrong) > 0 {
-		return broken(ClocksAgree, wrong...)
+		return broken(ClocksAgree, tellFaults(wrong)...)
 	}
 	e := Event{Role: RoleLoss, Client: u.client, Token: u.token, Nodes: listNodes(u.kept, nil)}
 	return unbroken(e.say("the lock itself counts on its keys for longer than it has asked the nodes to keep them"))
@@ -492,7 +493,8 @@ func (u *backingLoss) finding(end history.Time) Finding {
 	}
 	switch {
 	case u.relied != 0:
-		bare.From, bare.To, where.To = u.granted.At, u.relied, u.relied
+		bare.From, bare.To = u.granted.At, u.relied
+		where.From, where.To = bare.From, bare.To
 		bare = bare.say("at %s client %d relied on it until %s, %s longer than a quorum was to keep its key: so long only %s were", at(u.granted.At), u.client, at(u.relied), textfmt.FourDigits(u.relied.Sub(u.at)), votesOf(u.quorum, u.kept))
 		return Finding{Verdict: Violated, Events: told(bare), Causes: u.causes(), Where: where}
 	case u.end.by != 0:
