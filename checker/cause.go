@@ -19,132 +19,116 @@ func broken(a Assumption, evidence ...Event) []Cause {
 // unbroken returns the cause if no assumption is seen to be broken, with what is seen instead.
 func unbroken(evidence ...Event) []Cause { return []Cause{{Evidence: evidence}} }
 
-// conflict is what is known about why a client was granted the lock while another held it.
-// The first client is the holder, the second the newcomer.
-type conflict struct {
-	faults *timeline.Faults
-	quorum timeline.Electorate // none: the history has no keys, or the lock keeps nothing on nodes
-	stored bool                // the lock keeps nothing on nodes
-	late   bool                // the history records keys, but late
-
-	client  int // the holder
-	token   string
-	other   int // the newcomer
-	theirs  string
-	at      history.Time
-	lapsed  bool // the holder's validity had ended
-	lapse   history.Time
-	paused  timeline.Pause // of the holder, during its hold
-	delayed timeline.Pause // of the holder, before its grant
-	losses  []countedLoss
-	fate    *timeline.KeyHistory // of the holder
-	missed  bool                 // nodes lost the holder's key whose votes the newcomer did not have
-	voted   timeline.Nodes       // nodes that had the holder's key at its grant
-	elected timeline.Nodes       // nodes that had the newcomer's key at its grant
-	kept    timeline.Nodes       // nodes with the holder's key
-	came    timeline.Nodes       // nodes with the newcomer's key
-	vouched timeline.Promise
-	endless bool
-	behind  time.Duration      // by how much the holder counted on more validity than it was granted, at least
-	since   history.Time       // when the holder called acquire
-	until   history.Time       // until when the holder is known to have counted on it
-	emptied timeline.Comeback  // the last node that came back without keys
-	entry   timeline.EntryLoss // the holder's, in a store
-	its     timeline.EntryLoss // the newcomer's
-	early   time.Duration      // by how much the store ended the holder's entry early, at least
+// reliance is for how long a holder counts on its hold, and what can make its clock wrong.
+type reliance struct {
+	faults  *timeline.Faults
+	client  int
+	since   history.Time     // when it called acquire
+	granted timeline.Promise // by the last extension, or the grant
+	endless bool             // nothing but a release ends the hold
+	until   history.Time     // until when it is known to have counted on it
+	behind  time.Duration    // by how much it counted on more validity than it was granted, at least
+	delayed timeline.Pause   // before its grant
 }
 
-// contender is what is known about the newcomer of a conflict.
+func relianceOf(line *timeline.Timeline, h *timeline.Hold) reliance {
+	r := reliance{faults: &line.Faults, client: h.Client.Number, since: h.Acquire.At, endless: h.Endless()}
+	r.granted, _ = h.Promised()
+	if s := h.Client.LastPause; s.Ever && h.Acquire.At <= s.From && s.To <= h.GrantedAt {
+		r.delayed = s
+	}
+	return r
+}
+
+// follow measures how far the holder's clock is behind, at an instant at which its validity goes on or has
+// just ended.
+func (r *reliance) follow(h *timeline.Hold, now history.Time) {
+	if w := &h.Windows[timeline.LeaseWindow]; w.Over {
+		now = min(now, w.End)
+	}
+	if v, ever := h.Promised(); ever && v.At <= now {
+		r.behind = max(r.behind, now.Sub(v.At)-v.Left)
+		r.until = max(r.until, now)
+	}
+}
+
+// overran reports whether the holder counted on more validity than it was granted.
+func (r *reliance) overran() bool { return r.behind > timeline.Noticeable && !r.endless }
+
+// slow reports whether it did because its clock fell behind. A fault must explain that.
+func (r *reliance) slow() bool {
+	return r.overran() && len(r.faults.OnClock(nemesis.Machine{Client: r.client}, r.since, r.until)) > 0
+}
+
+func (r *reliance) slowHolder() Event {
+	return Event{Role: RoleFault, Client: r.client}.say("the clock of client %d fell behind by %s or more", r.client, textfmt.FourDigits(r.behind))
+}
+
+// conflict is what is known about why a client was granted the lock while another held it. The first client is the
+// holder, the second the contender.
+type conflict struct {
+	reliance               // of the holder
+	lost      *backingLoss // how the holder's hold lost its backing
+	contender contender
+	seen      bool   // the history records keys, or entries, when they change
+	stored    bool   // the lock keeps nothing on nodes
+	late      bool   // the history records keys, but late
+	token     string // of the holder
+	at        history.Time
+	lapsed    bool // the holder's validity had ended
+	lapse     history.Time
+	paused    timeline.Pause     // of the holder, during its hold
+	emptied   timeline.Comeback  // the last node that came back without keys
+	entry     timeline.EntryLoss // the holder's, in a store
+}
+
+// contender is what is known about the second client of a conflict.
 type contender struct {
 	client int
 	token  string
-	kept   timeline.Nodes       // nodes with its key
-	voted  timeline.Nodes       // nodes that had it at its grant
-	fate   *timeline.KeyHistory // nil: nothing happened to its keys or its entry
+	lost   *backingLoss // nil: it has not lost its backing
+	entry  timeline.EntryLoss
 }
 
-func contenderOf(h *timeline.Hold) contender {
-	return contender{client: h.Client.Number, token: h.Token, kept: h.Keys.Set, voted: h.Voted(), fate: h.Keys.Past}
-}
-
-// countedLoss is a key that the holder lost on a node which then set the newcomer's.
-type countedLoss struct {
-	timeline.KeyLoss
-	vote history.Time // when it did
-}
-
-// own reports whether the holder's own client did it.
-func (c *conflict) own(v countedLoss) bool {
-	return v.Client == c.client && (v.Reason == history.Deleted || v.Reason == history.Overwritten)
-}
-
-// overAnyway reports whether the key's TTL would have been over before the node set the newcomer's key,
-// so that the loss changed nothing.
-func (v countedLoss) overAnyway() bool { return v.Reason != history.Expired && v.Due <= v.vote }
-
-// set returns when a node set the contender's key, after it had lost that of another hold.
-func (v contender) set(node int, lost history.Time) (at history.Time, is bool) {
-	if v.fate == nil || !v.voted.Has(node) {
-		return 0, false
+func contenderOf(h *timeline.Hold, lost *backingLoss) contender {
+	c := contender{client: h.Client.Number, token: h.Token, lost: lost}
+	if h.Keys.Past != nil {
+		c.entry = h.Keys.Past.Entry
 	}
-	for _, set := range v.fate.Votes {
-		if set.Node == node && set.At >= lost {
-			return set.At, true
-		}
-	}
-	return 0, false
+	return c
 }
 
-func (v contender) entry() (e timeline.EntryLoss) {
-	if v.fate != nil {
-		e = v.fate.Entry
-	}
-	return e
-}
-
-// newConflict returns the conflict between a holder and a newcomer, as known now.
-func newConflict(line *timeline.Timeline, a *timeline.Hold, b contender, now history.Time) *conflict {
+// newConflict returns the conflict between a holder and a contender, as known now.
+func newConflict(line *timeline.Timeline, b *backing, a *timeline.Hold, other contender, now history.Time) *conflict {
 	c := &conflict{
-		faults: &line.Faults, stored: line.Header.Keepers < 0, late: line.Header.Keys && line.Header.Watched,
-		client: a.Client.Number, token: a.Token, other: b.client, theirs: b.token, at: now,
-		since: a.Acquire.At, until: now,
-		kept: a.Keys.Set, came: b.kept, voted: a.Voted(), elected: b.voted, fate: a.KeyHistory(),
-		endless: a.Endless(),
+		reliance: relianceOf(line, a), lost: b.lossOf(a), contender: other, seen: b.seen(),
+		stored: line.Header.Keepers < 0, late: line.Header.Keys && line.Header.Watched,
+		token: a.Token, at: now, entry: a.KeyHistory().Entry,
 	}
-	if timeline.ExactKeys(line.Header) {
-		c.quorum = timeline.ElectorateOf(line.Header)
-	}
-	if s := a.Client.LastPause; s.Ever && a.Acquire.At <= s.From && s.To <= a.GrantedAt {
-		c.delayed = s
-	}
-	c.vouched, _ = a.Promised()
-	c.emptied = emptiedUnder(line, a, c.vouched, now)
-	c.entry, c.its = a.KeyHistory().Entry, b.entry()
-	c.early = c.vouched.At.Add(c.vouched.Left).Sub(c.entry.At)
+	c.until = now
+	c.emptied = emptiedUnder(line, a, c.granted, now)
 	if w := &a.Windows[timeline.LeaseWindow]; w.Over && w.By == history.Lapse && w.End <= now {
 		c.lapsed, c.lapse = true, w.End
 	}
 	if open := a.UnknownEnd; !c.lapsed && open != nil && open.Left > 0 && now > open.At.Add(open.Left) {
 		c.lapsed, c.lapse = true, open.At.Add(open.Left)
 	}
-	for _, v := range a.KeyHistory().Lost {
-		if v.At > now {
-			continue
-		}
-		if at, is := b.set(v.Node, v.At); is {
-			c.losses = append(c.losses, countedLoss{v, at})
-		} else {
-			c.missed = true
-		}
-	}
-	c.counted(a, now)
+	c.follow(a, now)
 	return c
+}
+
+// follow notes the pauses of the holder and for how long it counts on the hold.
+func (c *conflict) follow(a *timeline.Hold, now history.Time) {
+	if a.Client.LastPause.From <= c.at {
+		c.paused = a.Client.LastPause.Since(max(a.Acquire.At, a.GrantedAt))
+	}
+	c.reliance.follow(a, now)
 }
 
 // emptiedUnder returns the last node that came back without keys and may have had the key of a hold, as
 // far as is known without keys. It went down after the hold called acquire, came back before the TTL of
 // that key was over, and so did the other client get its vote.
-func emptiedUnder(line *timeline.Timeline, a *timeline.Hold, vouched timeline.Promise, now history.Time) (last timeline.Comeback) {
+func emptiedUnder(line *timeline.Timeline, a *timeline.Hold, granted timeline.Promise, now history.Time) (last timeline.Comeback) {
 	if line.Header.Keepers < 0 {
 		if v := line.LastEmptied; v.At > a.Acquire.At && v.At <= now {
 			last = v
@@ -152,7 +136,7 @@ func emptiedUnder(line *timeline.Timeline, a *timeline.Hold, vouched timeline.Pr
 		return last
 	}
 	for _, v := range line.Comebacks {
-		soon := a.TTL == 0 || v.At.Sub(v.Down) < a.TTL && now < vouched.At.Add(max(a.TTL, a.ExtendTTL))
+		soon := a.TTL == 0 || v.At.Sub(v.Down) < a.TTL && now < granted.At.Add(max(a.TTL, a.ExtendTTL))
 		if v.Down > a.Acquire.At && v.At <= now && soon {
 			last = v
 		}
@@ -160,54 +144,41 @@ func emptiedUnder(line *timeline.Timeline, a *timeline.Hold, vouched timeline.Pr
 	return last
 }
 
-// counted measures how far the holder's clock is behind, at an instant at which its
-// validity goes on or has just ended.
-func (c *conflict) counted(a *timeline.Hold, now history.Time) {
-	if a.Client.LastPause.From <= c.at {
-		c.paused = a.Client.LastPause.Since(max(a.Acquire.At, a.GrantedAt))
-	}
-	if w := &a.Windows[timeline.LeaseWindow]; w.Over {
-		now = min(now, w.End)
-	}
-	if v, ever := a.Promised(); ever && v.At <= now {
-		c.behind = max(c.behind, now.Sub(v.At)-v.Left)
-		c.until = max(c.until, now)
-	}
-}
-
-// causes says which assumptions were broken.
+// causes says which assumptions were broken. Where keys are seen that is the event that took the backing away, of the
+// holder or, if it was backed, of the contender. Otherwise the faults are the evidence.
 func (c *conflict) causes() []Cause {
+	known := ", as far as can be told from a history that does not record the nodes' keys"
 	switch {
 	case c.lapsed:
 		over := Event{Role: RoleAccess, From: c.lapse, Client: c.client}.say("client %d's validity was over at %s", c.client, at(c.lapse))
 		return broken(StopsInTime, append([]Event{over}, pauseOf(c.paused, c.client)...)...)
-	case len(c.losses) > 0:
-		return c.losing()
-	case !c.quorum.None():
-		return c.voting()
-	case c.stored && (c.entry.Gone || c.its.Gone):
-		return c.storing()
+	case c.lost.is():
+		return c.lost.causes()
+	case c.contender.lost.is():
+		return c.contender.lost.causes()
+	case c.seen:
+		both := Event{Role: RoleAccess, Client: c.contender.client}
+		return unbroken(both.say("both holds were backed, and the lock granted it to both"))
+	case c.stored && c.entry.Gone:
+		return storing(&c.reliance, c.entry)
+	case c.stored && c.contender.entry.Gone:
+		return unbroken(entryLost(c.contender.entry, c.contender.client, fmt.Sprintf("; the lock granted it to client %d all the same", c.contender.client)))
 	case c.slow():
 		return broken(ClocksAgree, c.slowHolder())
-	case c.overran() && !c.vouched.Agrees && c.at > c.vouched.At.Add(c.vouched.Left):
+	case c.overran() && !c.granted.Agrees && c.at > c.granted.At.Add(c.granted.Left):
 		return unbroken(deadlineLate)
 	case c.stored && c.emptied.How == history.WithWhatItSynced: // nothing has watched the store's entries
 		return broken(StoreKeeps, cameBack(c.emptied, "the history does not record keys"))
 	case c.stored:
-		return unbroken(c.grantedBoth(""))
+		known = ""
 	case c.emptied.Node != 0 && c.late:
 		return broken(KeepsOrStaysAway, cameBack(c.emptied, "the history records keys too late to tell more"))
 	case c.emptied.Node != 0:
 		return broken(KeepsOrStaysAway, cameBack(c.emptied, "the history does not record keys"))
 	case c.late:
-		return unbroken(c.grantedBoth(", as far as can be told from a history that records the nodes' keys late"))
+		known = ", as far as can be told from a history that records the nodes' keys late"
 	}
-	return unbroken(c.grantedBoth(", as far as can be told from a history that does not record the nodes' keys"))
-}
-
-// grantedBoth says that nothing but the lock explains the conflict.
-func (c *conflict) grantedBoth(known string) Event {
-	return Event{Role: RoleAccess, Client: c.other}.say("the lock itself granted it to both%s", known)
+	return unbroken(Event{Role: RoleAccess, Client: c.contender.client}.say("the lock itself granted it to both%s", known))
 }
 
 // cameBack describes a node that came back without keys.
@@ -215,23 +186,23 @@ func cameBack(c timeline.Comeback, known string) Event {
 	return Event{Role: RoleLoss, From: c.At, Nodes: oneNode(c.Node)}.say("node %d came back %s at %s; %s", c.Node, c.How, at(c.At), known)
 }
 
-// storing returns the causes for a lock that keeps an entry of each hold in a store.
-func (c *conflict) storing() []Cause {
-	e := c.entry
-	if !e.Gone {
-		return unbroken(entryLost(c.its, c.other, fmt.Sprintf("; the lock granted it to client %d all the same", c.other)))
+// storing returns the causes if a store lost the entry of a holder.
+func storing(r *reliance, e timeline.EntryLoss) []Cause {
+	switch {
+	case e.Reason == history.Forgotten:
+		without := Event{Role: RoleLoss, From: e.At, Client: r.client, Nodes: oneNode(e.Leader)}
+		return broken(StoreKeeps, without.say("node %d leads the store since %s without client %d's entry", e.Leader, at(e.At), r.client))
+	case e.Reason == history.Deleted && e.Client != r.client:
+		return broken(OnlyHolder, entryLost(e, r.client, fmt.Sprintf(" for %s, and it went on holding the lock", clientOrSome(e.Client))))
 	}
-	if e.Reason == history.Forgotten {
-		without := Event{Role: RoleLoss, From: e.At, Client: c.client, Nodes: oneNode(e.Leader)}
-		return broken(StoreKeeps, without.say("node %d leads the store since %s without client %d's entry", e.Leader, at(e.At), c.client))
-	}
-	evidence := []Event{entryLost(e, c.client, ", and it went on holding the lock")}
-	if c.early > timeline.Noticeable && len(c.faults.OnClock(nemesis.Machine{Node: e.Leader}, c.since, e.At)) > 0 {
+	evidence := []Event{entryLost(e, r.client, ", and it went on holding the lock")}
+	early := r.granted.At.Add(r.granted.Left).Sub(e.At)
+	if early > timeline.Noticeable && len(r.faults.OnClock(nemesis.Machine{Node: e.Leader}, r.since, e.At)) > 0 {
 		ahead := Event{Role: RoleFault, Nodes: oneNode(e.Leader)}
-		evidence = append(evidence, ahead.say("the clock of node %d, which led, got ahead by %s or more", e.Leader, textfmt.FourDigits(c.early)))
+		evidence = append(evidence, ahead.say("the clock of node %d, which led, got ahead by %s or more", e.Leader, textfmt.FourDigits(early)))
 	}
-	if c.slow() {
-		evidence = append(evidence, c.slowHolder())
+	if r.slow() {
+		evidence = append(evidence, r.slowHolder())
 	}
 	if len(evidence) == 1 {
 		return unbroken(evidence...)
@@ -253,95 +224,191 @@ func entryLost(e timeline.EntryLoss, client int, yet string) Event {
 	return Event{Role: RoleLoss, From: e.At, Client: client}.say("client %d's entry was %s%s", client, how, yet)
 }
 
-// voting returns the causes if the newcomer did not get its votes by losses of the holder's keys.
-func (c *conflict) voting() []Cause {
-	for _, v := range []struct {
-		client int
-		keys   timeline.Nodes
-	}{{c.other, c.elected}, {c.client, c.voted}} {
-		if c.quorum.Quorum(v.keys) {
-			continue
-		}
-		few := Event{Role: RoleLoss, Client: v.client, Nodes: listNodes(v.keys, nil)}
-		if c.missed || v.client == c.client {
-			return unbroken(few.say("client %d was granted the lock with its key on %s", v.client, votesOf(c.quorum, v.keys)))
-		}
-		return unbroken(few.say("no node had lost client %d's key, and client %d was granted the lock with its own on %s", c.client, v.client, votesOf(c.quorum, v.keys)))
-	}
-	if both := c.kept & c.came; both != 0 {
-		two := Event{Role: RoleLoss, Client: c.client, Nodes: listNodes(both, nil)}
-		return broken(OneMaster, two.say("%v kept client %d's key and client %d's at a time", both, c.client, c.other))
-	}
-	if c.missed {
-		return unbroken(c.grantedBoth(""))
-	}
-	both := Event{Role: RoleAccess, Client: c.other}
-	return unbroken(both.say("no node had lost client %d's key, and the lock granted it to both", c.client))
+// backingLoss is how a hold lost its backing, or that it was never backed.
+type backingLoss struct {
+	reliance
+	quorum   timeline.Electorate
+	resource string
+	token    string
+	ttl      time.Duration
+	at       history.Time // from when on
+	never    bool         // as it was granted
+	keyless  bool         // no node was ever seen to have its key
+	relied   history.Time // the keys end at this instant, before the end that the holder counts on; 0: they are lost
+	from     history.Time // when the hold was granted
+	end      ending       // of the hold
+
+	kept    timeline.Nodes     // nodes that back it still, or as long as it relies on them
+	ignored timeline.Nodes     // nodes that set its key in their quarantine
+	losses  []timeline.KeyLoss // of the others
+	misled  *timeline.WrongKey
+	divided timeline.Nodes // nodes that gave their vote to another hold, too
+	other   contender      // that hold
+	stored  bool
+	entry   timeline.EntryLoss
+	done    []timeline.Fault // what was done to the world meanwhile
 }
 
-// losing returns the causes if keys of the holder were lost, one for each kind of loss.
-func (c *conflict) losing() (causes []Cause) {
-	add := func(a Assumption, which func(countedLoss) bool, format string, more ...Event) {
-		lost, when := timeline.Nodes(0), map[int]history.Time{}
-		for _, v := range c.losses {
-			if which(v) && !c.own(v) && !v.overAnyway() {
-				lost, when[v.Node] = lost.With(v.Node), v.At
-			}
-		}
-		if lost != 0 {
-			causes = append(causes, Cause{Assumption: a, Evidence: append([]Event{c.lost(lost, when, format)}, more...)})
+// is reports whether the hold lost its backing.
+func (u *backingLoss) is() bool { return u != nil && u.client != 0 }
+
+func newBackingLoss(line *timeline.Timeline, h *timeline.Hold, quorum timeline.Electorate, from history.Time) *backingLoss {
+	u := &backingLoss{
+		reliance: relianceOf(line, h), quorum: quorum, resource: h.Resource.Name, token: h.Token, ttl: h.TTL,
+		at: from, from: h.GrantedAt, stored: line.Header.Entries, kept: h.Backers(line.Now + 1), ignored: h.Keys.Ignored,
+		divided: h.Keys.Divided(),
+	}
+	for _, w := range h.Resource.Windows[timeline.LeaseWindow].Live {
+		if u.divided&w.Hold.Backers(line.Now+1) != 0 {
+			u.other = contenderOf(w.Hold, nil)
 		}
 	}
-	because := func(reason string) func(countedLoss) bool {
-		return func(v countedLoss) bool { return v.Reason == reason && !v.Restored() && !v.Foreign() }
+	u.done = line.Faults.Between(h.Acquire.At, line.Now)
+	past := h.Keys.Past
+	if past == nil {
+		return u
+	}
+	u.entry = past.Entry
+	for _, v := range past.Lost {
+		if !u.kept.Has(v.Node) && !h.Keys.Set.Has(v.Node) && quorum.Nodes().Has(v.Node) {
+			u.losses = append(u.losses, v)
+		}
+	}
+	return u
+}
+
+// follow notes until when the holder counts on the hold.
+func (u *backingLoss) follow(h *timeline.Hold, now history.Time) {
+	u.reliance.follow(h, now)
+	if h.Keys.Past != nil {
+		u.misled = h.Keys.Past.Misled
+	}
+	if w := &h.Windows[timeline.LeaseWindow]; w.Over {
+		u.end = ending{w.By, u.client, w.End}
+	}
+}
+
+// causes says which assumptions were broken: a cause for each kind of loss. Each loss counts, because with one less
+// the hold would be backed.
+func (u *backingLoss) causes() (causes []Cause) {
+	switch {
+	case u.stored && u.entry.Gone && !u.never:
+		return storing(&u.reliance, u.entry)
+	case u.stored && u.entry.Gone:
+		return unbroken(entryLost(u.entry, u.client, fmt.Sprintf("; the lock granted it to client %d all the same", u.client)))
+	case u.stored:
+		return unbroken(Event{Role: RoleLoss, From: u.at, Client: u.client}.say("client %d was granted the lock without an entry in the store", u.client))
+	case u.relied != 0:
+		return u.counting()
+	case u.divided != 0:
+		return u.sharing()
+	case !u.quorum.Quorum(u.kept | u.lostOn()):
+		few := Event{Role: RoleLoss, From: u.from, Client: u.client, Nodes: listNodes(u.kept, nil)}
+		few = few.say("client %d was granted the lock with its key on %s", u.client, votesOf(u.quorum, u.kept))
+		if u.ignored != 0 {
+			few.Text += fmt.Sprintf(" and on %v in quarantine", u.ignored)
+			if len(u.faults.OnClock(nemesis.Machine{Client: u.client}, 0, u.at)) > 0 {
+				return broken(ClocksAgree, few)
+			}
+		}
+		return unbroken(few)
+	}
+	add := func(a Assumption, which func(timeline.KeyLoss) bool, format string, more ...Event) {
+		if e, some := u.lost(which, format); some {
+			causes = append(causes, Cause{Assumption: a, Evidence: append([]Event{e}, more...)})
+		}
+	}
+	because := func(reason string) func(timeline.KeyLoss) bool {
+		return func(v timeline.KeyLoss) bool {
+			return v.Reason == reason && !v.Restored() && !v.Foreign() && !u.own(v) && !u.over(v)
+		}
 	}
 	add(KeepsOrStaysAway, because(history.Forgotten), "%v forgot client %d's key %s")
 	add(KeepsUntilExpiry, because(history.Evicted), "%v evicted client %d's key %s")
 	add(KeepsAcknowledged, because(history.RolledBack), "%v went back to a state without client %d's key %s")
-	add(KeepsAcknowledged, func(v countedLoss) bool { return v.Restored() }, "%v came back with an earlier expiry of client %d's key, which was over %s")
-	add(OnlyHolder, because(history.Deleted), "%v deleted client %d's key %s for "+c.asker(history.Deleted))
-	add(LookAndSet, because(history.Overwritten), "%v overwrote client %d's key %s for "+c.asker(history.Overwritten))
-	add(OnlyHolder, func(v countedLoss) bool { return v.Foreign() }, "on %v client %d's key had expired %s, as "+c.asker(history.Expired)+" had asked")
-	if clocks := c.wrongClocks(); len(clocks) > 0 {
+	add(KeepsAcknowledged, timeline.KeyLoss.Restored, "%v came back with an earlier expiry of client %d's key, which was over %s")
+	add(OnlyHolder, because(history.Deleted), "%v deleted client %d's key %s for "+u.asker(history.Deleted))
+	add(LookAndSet, because(history.Overwritten), "%v overwrote client %d's key %s for "+u.asker(history.Overwritten))
+	add(OnlyHolder, timeline.KeyLoss.Foreign, "on %v client %d's key had expired %s, as "+u.asker(history.Expired)+" had asked")
+	if clocks := u.wrongClocks(); len(clocks) > 0 {
 		add(ClocksAgree, because(history.Expired), "on %v client %d's key had expired %s, and it went on holding the lock", clocks...)
 	}
 	if len(causes) == 0 {
-		return unbroken(c.unexplained()...)
+		return unbroken(u.unexplained()...)
 	}
 	return causes
 }
 
-// entryLost describes the loss of the holder's key on some nodes. The format takes the nodes, the holder
-// and when they lost it.
-func (c *conflict) lost(lost timeline.Nodes, when map[int]history.Time, format string) Event {
-	e := Event{Role: RoleLoss, Client: c.client, Token: c.token, Nodes: listNodes(lost, func(n int) history.Time { return when[n] })}
-	return e.say(format, lost, c.client, times(e.Nodes))
+// lostOn returns the nodes of the losses.
+func (u *backingLoss) lostOn() (s timeline.Nodes) {
+	for _, v := range u.losses {
+		s = s.With(v.Node)
+	}
+	return s
+}
+
+// own reports whether the holder's own client did it.
+func (u *backingLoss) own(v timeline.KeyLoss) bool {
+	return v.Client == u.client && (v.Reason == history.Deleted || v.Reason == history.Overwritten)
+}
+
+// over reports whether the key's TTL would have been over anyway when the hold lost its backing.
+func (u *backingLoss) over(v timeline.KeyLoss) bool {
+	return v.Reason != history.Expired && v.Due <= u.at
+}
+
+// lost describes the losses of a kind. The format takes the nodes, the holder and when they lost its key.
+func (u *backingLoss) lost(which func(timeline.KeyLoss) bool, format string) (e Event, some bool) {
+	lost, when := timeline.Nodes(0), map[int]history.Time{}
+	for _, v := range u.losses {
+		if which(v) {
+			lost, when[v.Node] = lost.With(v.Node), v.At
+		}
+	}
+	if lost == 0 {
+		return e, false
+	}
+	e = Event{Role: RoleLoss, Client: u.client, Token: u.token, Nodes: listNodes(lost, func(n int) history.Time { return when[n] })}
+	return e.say(format, lost, u.client, times(e.Nodes)), true
+}
+
+// sharing returns the causes if nodes gave their votes to two holds.
+func (u *backingLoss) sharing() []Cause {
+	two := Event{Role: RoleLoss, From: u.at, Client: u.client, Nodes: listNodes(u.divided, nil)}
+	if u.other.token == u.token {
+		return broken(OnlyHolder, two.say("client %d and client %d have the same token, %s", u.client, u.other.client, short(u.token)))
+	}
+	return broken(OneMaster, two.say("%v kept client %d's key and client %d's at a time", u.divided, u.client, u.other.client))
+}
+
+// counting returns the causes if the holder counts on its keys for longer than they are to live.
+func (u *backingLoss) counting() []Cause {
+	wrong := u.faults.OnClock(nemesis.Machine{Client: u.client}, u.since, u.granted.At)
+	for _, n := range u.quorum.Nodes().List() {
+		if len(wrong) == 0 && !u.kept.Has(n) {
+			wrong = u.faults.OnClock(nemesis.Machine{Node: n}, u.since, u.granted.At)
+		}
+	}
+	if len(wrong) > 0 {
+		return broken(ClocksAgree, tellFaults(wrong)...)
+	}
+	e := Event{Role: RoleLoss, Client: u.client, Token: u.token, Nodes: listNodes(u.kept, nil)}
+	return unbroken(e.say("the lock itself counts on its keys for longer than it has asked the nodes to keep them"))
 }
 
 // unexplained returns the evidence if no fault explains that the keys were lost: the holder's client
 // deleted them, or they were over, because the lock did not renew them.
-func (c *conflict) unexplained() (told []Event) {
-	var own, over timeline.Nodes
-	when := map[int]history.Time{}
-	for _, v := range c.losses {
-		switch {
-		case c.own(v):
-			own, when[v.Node] = own.With(v.Node), v.At
-		case v.overAnyway():
-			over, when[v.Node] = over.With(v.Node), v.Due
-		}
+func (u *backingLoss) unexplained() (told []Event) {
+	if e, some := u.lost(u.own, "client %[2]d's own request took its key away on %[1]v %[3]s, and it went on holding the lock"); some {
+		told = append(told, e)
 	}
-	if own != 0 {
-		told = append(told, c.lost(own, when, "client %[2]d's own request took its key away on %[1]v %[3]s, and it went on holding the lock"))
-	}
-	if over != 0 {
-		told = append(told, c.lost(over, when, fmt.Sprintf(
-			"the TTL of client %%[2]d's key on %%[1]v was over %%[3]s, nobody renewed it, and client %d's key was set there after that", c.other)))
+	if e, some := u.lost(u.over, "the TTL of client %[2]d's key, which %[1]v lost %[3]s, was over, and nobody renewed it"); some {
+		told = append(told, e)
 	}
 	if len(told) == 0 {
-		told = c.expired()
+		told = u.expired()
 	}
-	if k := c.fate.Misled; k != nil {
+	if k := u.misled; k != nil {
 		told = append(told, wrongKeyEvent(k, "a request of client %d extended client %d's key (token %s) on node %d at %s"))
 	}
 	return told
@@ -352,32 +419,37 @@ func (c *conflict) unexplained() (told []Event) {
 // If the holder was paused before the grant, either its clock or the lock may have skipped
 // that time. The history cannot tell which, because it does not say when the lock reads its
 // clock.
-func (c *conflict) expired() []Event {
+func (u *backingLoss) expired() []Event {
 	var early time.Duration
-	for _, v := range c.losses {
+	planned := true
+	for _, v := range u.losses {
 		early = max(early, v.Early)
+		planned = planned && v.Kept != timeline.Forever && v.Kept.Sub(v.At) <= timeline.Noticeable
 	}
-	e := Event{Role: RoleLoss, Client: c.client, Token: c.token}
-	if early > timeline.Noticeable {
-		return []Event{e.say("client %d's key was gone %s before its TTL was over, and no fault made a clock wrong", c.client, textfmt.FourDigits(early))}
+	e := Event{Role: RoleLoss, Client: u.client, Token: u.token}
+	switch {
+	case early > timeline.Noticeable && planned:
+		return []Event{e.say("the lock itself had asked for less: client %d's key was gone %s before its TTL of %v was over, as its node had been asked to", u.client, textfmt.FourDigits(early), u.ttl)}
+	case early > timeline.Noticeable:
+		return []Event{e.say("client %d's key was gone %s before its TTL was over, and no fault made a clock wrong", u.client, textfmt.FourDigits(early))}
 	}
 	counted := "the lock counted on it for longer"
-	if c.overran() && !c.vouched.Agrees {
+	if u.overran() && !u.granted.Agrees {
 		counted = deadlineLate.Text
 	}
-	told := []Event{e.say("client %d's key lived for its whole TTL, and %s", c.client, counted)}
-	if s := c.delayed; s.Ever {
-		stood := Event{Role: RoleFault, From: s.From, To: s.To, Client: c.client}
-		told = append(told, stood.say("client %d had stood still from %s to %s, before the grant", c.client, at(s.From), at(s.To)))
+	told := []Event{e.say("client %d's key lived for its whole TTL, and %s", u.client, counted)}
+	if s := u.delayed; s.Ever {
+		stood := Event{Role: RoleFault, From: s.From, To: s.To, Client: u.client}
+		told = append(told, stood.say("client %d had stood still from %s to %s, before the grant", u.client, at(s.From), at(s.To)))
 	}
 	return told
 }
 
 // asker names the client whose request lost the key.
-func (c *conflict) asker(reason string) string {
-	for _, v := range c.losses {
+func (u *backingLoss) asker(reason string) string {
+	for _, v := range u.losses {
 		switch who := max(v.Client, v.Asked); {
-		case v.Reason != reason || who == 0 || c.own(v):
+		case v.Reason != reason || who == 0 || u.own(v):
 		case reason == history.Expired && !v.Foreign():
 		default:
 			return fmt.Sprintf("client %d", who)
@@ -386,20 +458,12 @@ func (c *conflict) asker(reason string) string {
 	return "somebody else"
 }
 
-// overran reports whether the holder counted on more validity than it was granted.
-func (c *conflict) overran() bool { return c.behind > timeline.Noticeable && !c.endless }
-
-// slow reports whether it did because its clock fell behind. A fault must explain that.
-func (c *conflict) slow() bool {
-	return c.overran() && len(c.faults.OnClock(nemesis.Machine{Client: c.client}, c.since, c.until)) > 0
-}
-
 // wrongClocks lists the clocks that were wrong, as far as faults explain it.
-func (c *conflict) wrongClocks() (wrong []Event) {
+func (u *backingLoss) wrongClocks() (wrong []Event) {
 	var ahead timeline.Nodes
 	least := time.Duration(0)
-	for _, v := range c.losses {
-		if v.Short() && len(c.faults.OnClock(nemesis.Machine{Node: v.Node}, c.since, v.At)) > 0 {
+	for _, v := range u.losses {
+		if v.Short() && len(u.faults.OnClock(nemesis.Machine{Node: v.Node}, u.since, v.At)) > 0 {
 			if ahead == 0 || v.Early < least {
 				least = v.Early
 			}
@@ -410,14 +474,42 @@ func (c *conflict) wrongClocks() (wrong []Event) {
 		e := Event{Role: RoleFault, Nodes: listNodes(ahead, nil)}
 		wrong = append(wrong, e.say("%s of %v got ahead by %s or more", textfmt.Plural(ahead.Count(), "the clock"), ahead, textfmt.FourDigits(least)))
 	}
-	if c.slow() {
-		wrong = append(wrong, c.slowHolder())
+	if u.slow() {
+		wrong = append(wrong, u.slowHolder())
 	}
 	return wrong
 }
 
-func (c *conflict) slowHolder() Event {
-	return Event{Role: RoleFault, Client: c.client}.say("the clock of client %d fell behind by %s or more", c.client, textfmt.FourDigits(c.behind))
+// finding describes the violation of the hold: the faults, the grant, and from when on it is not backed.
+func (u *backingLoss) finding(end history.Time) Finding {
+	held := Event{Role: RoleAccess, From: u.from, Client: u.client, Resource: u.resource, Token: u.token}
+	bare := Event{Role: RoleLoss, From: u.at, Client: u.client, Resource: u.resource, Token: u.token, Nodes: listNodes(u.kept, nil)}
+	where := &Place{Resource: u.resource, From: u.at, To: u.at}
+	held = held.say("client %d was granted %s at %s", u.client, lockOf(u.resource, u.token), at(u.from))
+	relied := "still relied on it as the history ended"
+	told := func(bare Event) []Event {
+		events := append(eventsOf(u.done, u.from, false), held)
+		return append(append(events, eventsOf(u.done, u.from, true)...), bare)
+	}
+	switch {
+	case u.relied != 0:
+		bare.From, bare.To = u.granted.At, u.relied
+		where.From, where.To = bare.From, bare.To
+		bare = bare.say("at %s client %d relied on it until %s, %s longer than a quorum was to keep its key: so long only %s were", at(u.granted.At), u.client, at(u.relied), textfmt.FourDigits(u.relied.Sub(u.at)), votesOf(u.quorum, u.kept))
+		return Finding{Verdict: Violated, Events: told(bare), Causes: u.causes(), Where: where}
+	case u.end.by != 0:
+		relied = fmt.Sprintf("relied on it %v", u.end)
+		where.To = max(u.at, u.end.at)
+	default:
+		where.To = max(u.at, end)
+	}
+	switch {
+	case u.stored:
+		bare = bare.say("from %s on the store had no entry of client %d, which %s", at(u.at), u.client, relied)
+	default:
+		bare = bare.say("from %s on only %s backed it, and client %d %s", at(u.at), votesOf(u.quorum, u.kept), u.client, relied)
+	}
+	return Finding{Verdict: Violated, Events: told(bare), Causes: u.causes(), Where: where}
 }
 
 // event describes the fault.
@@ -563,4 +655,5 @@ var deadlineLate = Event{Role: RoleAccess, Text: "the lock's own deadline is lat
 // shared is what is found for one property and is the cause of what another finds.
 type shared struct {
 	overlaps timeline.PerResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
+	backing  *backing
 }

@@ -65,7 +65,7 @@ func Of(t *timeline.Timeline, only ...Property) *Checker {
 	c.checkers, c.asked = make([]propertyChecker, 0, len(properties)), make([]Property, 0, len(properties))
 	for _, a := range properties {
 		asked := len(only) == 0 || slices.Contains(only, a.property)
-		if !asked && !(a.property == Lease && slices.Contains(only, Effect)) { // its overlaps are causes of lost updates
+		if !asked && !slices.ContainsFunc(only, a.property.explains) {
 			continue
 		}
 		j := a.newChecker(c.timeline, common)

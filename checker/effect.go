@@ -420,7 +420,7 @@ func accessOf(s *timeline.Section, unknown bool) Access {
 // lock, or that the resource refuses late writes.
 func (j *effect) causes(r *timeline.Resource, culprits []*timeline.Section) []Cause {
 	for _, c := range *j.overlaps.Of(r) {
-		if has(culprits, c.client, c.token) && has(culprits, c.other, c.theirs) {
+		if has(culprits, c.client, c.token) && has(culprits, c.contender.client, c.contender.token) {
 			return c.causes()
 		}
 	}

@@ -32,7 +32,7 @@ type exclusion struct {
 	kind     timeline.WindowKind
 	timeline *timeline.Timeline
 	sweeps   timeline.PerResource[sweep]
-	overlaps *timeline.PerResource[[]*conflict] // the first [maxOverlaps] of leases, which [effect] reads
+	shared   *shared // its overlaps are the first [maxOverlaps] of leases, which [effect] reads
 
 	windows int // number of windows that began
 	empty   int // number of those that ended before they began
@@ -43,11 +43,11 @@ type exclusion struct {
 }
 
 func newLease(line *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.LeaseWindow, timeline: line, overlaps: &s.overlaps}
+	return &exclusion{kind: timeline.LeaseWindow, timeline: line, shared: s}
 }
 
 func newSection(line *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.SectionWindow, timeline: line, overlaps: &s.overlaps}
+	return &exclusion{kind: timeline.SectionWindow, timeline: line, shared: s}
 }
 
 // sweep is the state of one resource, besides its live windows.
@@ -73,7 +73,7 @@ func (x *exclusion) Window(e *timeline.WindowEvent) {
 			s.free = e.At
 		}
 		if !e.None && x.kind == timeline.LeaseWindow {
-			s.remember(timeline.LiveWindow{Hold: e.Hold, From: e.Began}, e)
+			s.remember(timeline.LiveWindow{Hold: e.Hold, From: e.Began}, e, x.shared.backing)
 		}
 		if x.first != nil {
 			x.first.ended(e)
@@ -94,18 +94,18 @@ func (x *exclusion) Window(e *timeline.WindowEvent) {
 			x.violate(live[0], e)
 		}
 	case timeline.ExtendedLate:
-		if between := s.contender(live, e); between != nil {
+		if between := s.contender(live, e, x.shared.backing); between != nil {
 			x.violateGap(between, e)
 		}
 	}
 }
 
 // remember stores the window that ended last. It reuses s.last, because it runs for every window.
-func (s *sweep) remember(w timeline.LiveWindow, e *timeline.WindowEvent) {
+func (s *sweep) remember(w timeline.LiveWindow, e *timeline.WindowEvent, b *backing) {
 	if s.last == nil {
 		s.last = &ended{}
 	}
-	s.last.note(w, e)
+	s.last.note(w, e, b)
 }
 
 // interrupted returns a window that ended between the two windows of a late extension, or nil. before
@@ -120,11 +120,11 @@ func (s *sweep) interrupted(before *timeline.PastWindow) *ended {
 
 // contender returns another client's window after the end of the hold that the event extends late, or nil.
 // The extension opens no window that a live one could overlap, so live windows count here.
-func (s *sweep) contender(live []timeline.LiveWindow, e *timeline.WindowEvent) *ended {
+func (s *sweep) contender(live []timeline.LiveWindow, e *timeline.WindowEvent, b *backing) *ended {
 	for _, w := range live {
 		if w.From < e.At {
 			other := &ended{live: true}
-			other.note(w, e)
+			other.note(w, e, b)
 			return other
 		}
 	}
@@ -136,14 +136,14 @@ func (x *exclusion) violate(held timeline.LiveWindow, e *timeline.WindowEvent) {
 	if x.undecided(held.Hold, e.Hold.Client.Number, e.At) {
 		return
 	}
-	if c := x.conflict(held.Hold, contenderOf(e.Hold), e.At); c != nil && x.first == nil {
+	if c := x.conflict(held.Hold, contenderOf(e.Hold, x.shared.backing.lossOf(e.Hold)), e.At); c != nil && x.first == nil {
 		x.first = newViolation(held, e, c)
 	}
 }
 
 // violateGap counts a violation of (c): the event extends its hold late, and another window lies between.
 func (x *exclusion) violateGap(between *ended, e *timeline.WindowEvent) {
-	if c := x.conflict(e.Hold, between.contender(), e.At); c != nil && x.first == nil {
+	if c := x.conflict(e.Hold, between.other, e.At); c != nil && x.first == nil {
 		x.first = newInterrupted(between, e, c)
 	}
 }
@@ -153,14 +153,14 @@ func (x *exclusion) violateGap(between *ended, e *timeline.WindowEvent) {
 const maxOverlaps = 16
 
 // conflict counts a violation. It returns a description if it is the first or is kept as an overlap, else nil.
-func (x *exclusion) conflict(held *timeline.Hold, came contender, now history.Time) *conflict {
+func (x *exclusion) conflict(held *timeline.Hold, other contender, now history.Time) *conflict {
 	x.count++
-	overlaps := x.overlaps.Of(held.Resource)
+	overlaps := x.shared.overlaps.Of(held.Resource)
 	enough := x.kind != timeline.LeaseWindow || len(*overlaps) == maxOverlaps
 	if x.first != nil && enough {
 		return nil
 	}
-	c := newConflict(x.timeline, held, came, now)
+	c := newConflict(x.timeline, x.shared.backing, held, other, now)
 	if !enough {
 		*overlaps = append(*overlaps, c)
 	}

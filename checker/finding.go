@@ -179,6 +179,7 @@ const (
 	noBound       = "no bound is stated"
 	keepsNothing  = "the lock keeps nothing on the nodes"
 	noKeys        = "the history does not record the nodes' keys"
+	keysLate      = "the history records the nodes' keys too late to tell"
 	keysUnseen    = "the watch of the nodes' keys has not reported enough"
 	entriesUnseen = "the watch of the store's entries has not reported enough"
 )

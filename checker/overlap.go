@@ -49,7 +49,7 @@ func (v *violation) ended(t *timeline.WindowEvent) {
 	}
 	v.pair.To = t.At
 	v.ending = v.end(t)
-	v.conflict.counted(v.held, t.At)
+	v.conflict.follow(v.held, t.At)
 	v.held, v.came = nil, nil
 }
 
@@ -65,7 +65,7 @@ func (v *violation) seal(end history.Time) {
 	}
 	v.pair.To, v.pair.Open = end, true
 	v.ending = ending{history.End, v.pair.First.Client, end}
-	v.conflict.counted(v.held, end)
+	v.conflict.follow(v.held, end)
 	v.held, v.came = nil, nil
 }
 
@@ -97,7 +97,7 @@ func (v *violation) finding() Finding {
 	case a.Validity > 0:
 		held.Text += fmt.Sprintf(" with %s of validity left", textfmt.FourDigits(a.Validity))
 	}
-	if more := v.conflict.vouched.At; more > v.since {
+	if more := v.conflict.granted.At; more > v.since {
 		held.Text += " and was last granted more time at " + at(more)
 	}
 	came := began(b, v.got[1], v.pair.From)
@@ -240,20 +240,14 @@ type ended struct {
 	from  history.Time
 	at    history.Time
 	by    history.Kind
-	kept  timeline.Nodes       // nodes with the hold's key
-	voted timeline.Nodes       // nodes that had it when it was granted
-	fate  *timeline.KeyHistory // of the hold
+	other contender
 }
 
-func (e *ended) note(w timeline.LiveWindow, at *timeline.WindowEvent) {
+func (e *ended) note(w timeline.LiveWindow, at *timeline.WindowEvent, b *backing) {
 	h := w.Hold
 	e.from, e.at, e.by = w.From, at.At, at.By
-	e.acted, e.kept, e.voted, e.fate = !h.Granted, h.Keys.Set, h.Voted(), h.Keys.Past
+	e.acted, e.other = !h.Granted, contenderOf(h, b.holds.Of(h).lost)
 	g := &e.grant
 	g.Client, g.Resource, g.Token = h.Client.Number, h.Resource.Name, h.Token
 	g.Call, g.Granted, g.Validity = h.Acquire.At, h.GrantedAt, h.AtGrant.Left
-}
-
-func (v *ended) contender() contender {
-	return contender{client: v.grant.Client, token: v.grant.Token, kept: v.kept, voted: v.voted, fate: v.fate}
 }

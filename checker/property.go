@@ -21,6 +21,7 @@ type asked struct {
 
 // properties lists all of them in the order in which they are shown.
 var properties = []asked{
+	{Backing, "B", "backing", "until its end a hold has its key on a quorum of nodes, or its entry in the store", "", newBacking},
 	{Lease, "V1", "lease exclusion", "nobody else holds the lock between a grant and its Until, its release or the notice of its loss", "", newLease},
 	{Section, "V2", "section exclusion", "nobody else holds the lock between a grant and its release or the notice of its loss", "", newSection},
 	{Effect, "V3", "effect exclusion", "no update of the guarded resource is lost", "", newEffect},
@@ -49,6 +50,12 @@ func Unasked(b history.Bounds) []Property {
 		o, hears := a.newChecker(l, &shared{}).(timeline.Observer)
 		return !hears || o.Wants() != 0
 	})
+}
+
+// explains reports whether what is found for the property is a cause of what another finds: overlaps of lost updates,
+// and the loss of backing of overlaps.
+func (p Property) explains(other Property) bool {
+	return p == Lease && other == Effect || p == Backing && (other == Lease || other == Section || other == Effect)
 }
 
 // find returns the property's entry in the table.

@@ -27,7 +27,7 @@ const (
 	// Token is new for each try, and names the hold from then on.
 	Acquire Kind = iota + 1
 	// Granted: the try returned with the lock (Client, Resource, Token, TTL, Until,
-	// Validity, Now, Fence). Without an Until only a release ends the hold. On all
+	// Validity, Now, Ends, Fence). Without an Until only a release ends the hold. On all
 	// returns of the lock's own calls K is the number of requests that the client has
 	// sent since the previous return.
 	Granted
@@ -37,7 +37,7 @@ const (
 	// Extend: the holder requests a new end of validity (Client, Resource, Token, TTL,
 	// Until).
 	Extend
-	// Extended: the extension was granted (Client, Resource, Token, TTL, Until, Validity, Now, K).
+	// Extended: the extension was granted (Client, Resource, Token, TTL, Until, Validity, Now, Ends, K).
 	Extended
 	// ExtendFailed: the extension failed (Client, Resource, Token, TTL, Until, Reason, K).
 	ExtendFailed
@@ -331,6 +331,10 @@ const NoExpiry = "without an expiry"
 // NoAnswer begins the Reason of [Refused] and [Released] if a store did not answer the lock. The checker
 // reads it where the store is a real one.
 const NoAnswer = "no answer"
+
+// SameRun ends the Detail of the [NodeUp] of a server that does not know that it was away, so that its
+// clients do not notice either.
+const SameRun = "in the same run"
 
 // WithItsKeys is the Detail of the [NodeUp] of a server that has lost nothing.
 const WithItsKeys = "with its keys"

@@ -75,6 +75,10 @@ type Header struct {
 	// half of all votes hold the lock. Keepers is then 0.
 	Votes []int `json:"votes,omitempty"`
 
+	// Quarantine is how long clients ignore the vote of a node after its server has started, by
+	// their clocks, which may be wrong by half of what Allowance covers. 0: not at all.
+	Quarantine time.Duration `json:"quarantine,omitempty"`
+
 	// Bounds are the limits for liveness and contract.
 	Bounds Bounds `json:"bounds"`
 }
@@ -106,6 +110,8 @@ func (h Header) validate() error {
 		return fmt.Errorf("%d clients: want 1 to %d", h.Clients, MaxClients)
 	case h.LongestTTL < 0 || h.Allowance < 0:
 		return fmt.Errorf("a longest TTL of %v and an allowance of %v: want neither below 0", h.LongestTTL, h.Allowance)
+	case h.Quarantine < 0:
+		return fmt.Errorf("a quarantine of %v: want none below 0", h.Quarantine)
 	case h.UntilClock != "" && h.UntilClock != FileClock && h.UntilClock != ClientClock:
 		return fmt.Errorf("unknown until_clock %q: want %q or %q", h.UntilClock, FileClock, ClientClock)
 	case h.Keepers < -1 || h.Keepers > h.Nodes:

@@ -27,7 +27,7 @@ const (
 // applicable.
 func expect(lease, section, effect, faultTolerance checker.Verdict) Expectations {
 	return Expectations{
-		checker.Lease: lease, checker.Section: section, checker.Effect: effect, checker.FaultTolerance: faultTolerance,
+		checker.Backing: lease, checker.Lease: lease, checker.Section: section, checker.Effect: effect, checker.FaultTolerance: faultTolerance,
 		checker.DeadlockFreedom: holds, checker.Cleanup: holds, checker.Contract: holds,
 	}.complete()
 }
@@ -46,7 +46,7 @@ func live(e Expectations, v checker.Verdict) Expectations {
 
 // open expects unknown of the exclusion properties: any verdict is as expected.
 func open(e Expectations) Expectations {
-	e[checker.Lease], e[checker.Section] = checker.Unknown, checker.Unknown
+	e[checker.Backing], e[checker.Lease], e[checker.Section] = checker.Unknown, checker.Unknown, checker.Unknown
 	return e
 }
 

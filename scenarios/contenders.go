@@ -12,14 +12,14 @@ import (
 // leased is the expectations of a lock that is a lease on nodes which lose keys and whose
 // clocks jump: it ends by itself, and excludes as long as neither happens.
 var leased = Expectations{
-	checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
+	checker.Backing: violated, checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
 	checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,
 }
 
 // alone adds the expectations of a lock on one node: while the node is down nobody is granted it.
 func alone(contract checker.Verdict) Expectations {
 	return Expectations{
-		checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
+		checker.Backing: violated, checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
 		checker.DeadlockFreedom: holds, checker.FaultTolerance: violated, checker.Contract: contract,
 	}
 }
@@ -52,7 +52,7 @@ var quorums = []Contender{
 		Name: "redlock-fenced", Summary: "Redlock with fences from counters on a quorum, checked on reads and writes", Waits: WaitingSpins,
 		Lock: drawing(quickLock, "quorum"), Deployment: checked(independent(), guard.Fenced),
 		Expect: Expectations{
-			checker.Lease: violated, checker.Section: violated, checker.Fence: violated,
+			checker.Backing: violated, checker.Lease: violated, checker.Section: violated, checker.Fence: violated,
 			checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,
 		},
 	},
@@ -70,7 +70,7 @@ var oneKeys = []Contender{
 		Remark: "Its holds never end, so after a race somebody always competes: fault tolerance cannot be judged.",
 		Lock:   rival("check-then-set"), Deployment: durable(),
 		Expect: Expectations{ // a hold without an end competes for ever: L2 is not judged
-			checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
+			checker.Backing: violated, checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
 			checker.DeadlockFreedom: violated, checker.Contract: violated,
 		},
 	},
@@ -112,7 +112,7 @@ var stored = []Contender{
 		Remark: "Rows expire by the leader's wall clock, so synchronous replicas do not help when that clock is stepped (trial clock-jump). Their ids go on growing, so a resource that checks them is safe.",
 		Lock:   rival("database-row"), Deployment: agreed(guard.Fenced),
 		Expect: Expectations{
-			checker.Lease: violated, checker.Section: violated, checker.Effect: holds, checker.Fence: holds,
+			checker.Backing: violated, checker.Lease: violated, checker.Section: violated, checker.Effect: holds, checker.Fence: holds,
 			checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,
 		},
 	},
@@ -187,7 +187,7 @@ var stored = []Contender{
 		Remark: "A client that has waited past the end of its session holds a key that is gone: its revision is older than the holder's, so V4 breaks as well.",
 		Lock:   session("etcd-unchecked"), Deployment: agreed(guard.Plain),
 		Expect: Expectations{
-			checker.Lease: violated, checker.Section: violated, checker.Effect: violated, checker.Fence: violated,
+			checker.Backing: violated, checker.Lease: violated, checker.Section: violated, checker.Effect: violated, checker.Fence: violated,
 			checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,
 		},
 	},
@@ -211,14 +211,14 @@ var stored = []Contender{
 // forgotten is the expectations of a lock on a store whose next leader can lack the last locks and
 // fences.
 var forgotten = Expectations{
-	checker.Lease: violated, checker.Section: violated, checker.Effect: violated, checker.Fence: violated,
+	checker.Backing: violated, checker.Lease: violated, checker.Section: violated, checker.Effect: violated, checker.Fence: violated,
 	checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: violated,
 }
 
 // connected is the expectations of a lock that belongs to a connection: without a deadline and
 // without a fence.
 var connected = Expectations{
-	checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
+	checker.Backing: violated, checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
 	checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,
 }
 

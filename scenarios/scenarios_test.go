@@ -142,7 +142,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"rounds: 1", "rounds: 0", "line 4: clients[0].rounds: 0: want at least 1"},
 		{"persistence: none", "persistence: some", `line 6: persistence: unknown value "some"`},
 		{"lease: violated", "lease: broken", `line 12: expect.lease: unknown verdict "broken"`},
-		{"lease: violated", "leash: violated", `line 12: expect: unknown property "leash": want one of lease, `},
+		{"lease: violated", "leash: violated", `line 12: expect: unknown property "leash": want one of backing, `},
 		{"horizon", "guard: stern\nhorizon", `line 7: guard: unknown value "stern": want plain, fenced-writes, fenced or token`},
 		{"name: mine", "", `name: "": want up to 64 lower-case letters`},
 		{"name: mine", "name: ../mine", `line 1: name: "../mine": want up to 64`},

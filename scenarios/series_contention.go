@@ -113,7 +113,7 @@ func split(name, value string, near [][]int, retry nemesis.Range, progress check
 	}}
 	p.Expect[checker.DeadlockFreedom] = progress
 	if progress == violated { // then nobody was ever granted the lock
-		p.Expect[checker.Lease], p.Expect[checker.Section] = na, na
+		p.Expect[checker.Backing], p.Expect[checker.Lease], p.Expect[checker.Section] = na, na, na
 	}
 	return p
 }

@@ -16,12 +16,12 @@ import (
 //	TIME KIND [cN] [nN] [TOKEN] [key=value ...]
 //
 // TIME is in milliseconds, cN and nN are a client and a node, and a word without "=" is a
-// token. Keys are r (resource; the default is "r"), until, ttl, left (validity), now,
+// token. Keys are r (resource; the default is "r"), until, ttl, left (validity), now, ends,
 // value, fence, sent, since, outcome, name, k, reason, fault and detail. Times among them
 // are in milliseconds. The defaults of outcome, ttl and left are ok, 10 and 5. A # starts a
 // comment.
 //
-// A line "header key=value ..." sets nodes, ttl, allowance, clock (of until: file, client or nothing;
+// A line "header key=value ..." sets nodes, ttl, allowance, quarantine, clock (of until: file, client or nothing;
 // the default is client), keys, keepers, votes (by node: 3,1,1), and each bound by its name in history
 // files.
 func Parse(text string) (history.Header, []history.Event, error) {
@@ -75,6 +75,8 @@ func parseHeader(h *history.Header, words []string) error {
 			h.LongestTTL = milliseconds(number)
 		case key == "allowance":
 			h.Allowance = milliseconds(number)
+		case key == "quarantine":
+			h.Quarantine = milliseconds(number)
 		case !setBound(&h.Bounds, key, number):
 			return fmt.Errorf("unknown key %q", key)
 		}
@@ -164,6 +166,8 @@ func parseWord(e *history.Event, w string) error {
 		e.Validity = milliseconds(number)
 	case "now":
 		e.Now = int64(milliseconds(number))
+	case "ends":
+		e.Ends = history.Time(milliseconds(number))
 	case "value":
 		e.Value = int64(number)
 	case "sent":

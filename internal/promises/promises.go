@@ -142,6 +142,7 @@ func redlockTerms(s scenarios.Scenario) Terms {
 	progress := independentDelays(tokens)
 	progress.FaultsEnd = true
 	t := Terms{
+		checker.Backing:         excludes, // lease exclusion follows from it
 		checker.Lease:           excludes,
 		checker.Section:         withoutPauses(excludes),
 		checker.DeadlockFreedom: withoutDuplicates(progress),
@@ -163,6 +164,7 @@ func singleNodeTerms(s scenarios.Scenario) Terms {
 	excludes := withOwnClock(leaseAssumptions(s), s)
 	tokens := uniqueTokens(s)
 	return Terms{
+		checker.Backing:         excludes, // lease exclusion follows from it
 		checker.Lease:           excludes,
 		checker.Section:         withoutPauses(excludes),
 		checker.DeadlockFreedom: withoutDuplicates(independentDelays(Assumptions{FaultsEnd: true, Without: tokens.Without})),
@@ -201,6 +203,7 @@ func storeTerms(s scenarios.Scenario, excludes Assumptions) Terms {
 	progress.FaultsEnd = true
 	excludes = excludes.withoutFailover(s)
 	return Terms{
+		checker.Backing:         excludes, // lease exclusion follows from it
 		checker.Lease:           excludes,
 		checker.Section:         withoutPauses(excludes),
 		checker.Fence:           excludes, // a late grant has an old fence
@@ -243,6 +246,7 @@ func kubernetesTerms(s scenarios.Scenario) Terms {
 	t[checker.Contract] = t[checker.Lease]
 	spare := s.Lock.TTL - Validity(s.Lock) - s.Lock.Heartbeat - RoundTrip(s)
 	if spare <= 0 {
+		delete(t, checker.Backing)
 		delete(t, checker.Lease)
 		delete(t, checker.Section)
 		delete(t, checker.Fence)
@@ -251,7 +255,7 @@ func kubernetesTerms(s scenarios.Scenario) Terms {
 	}
 	share := float64(spare) / float64(s.Lock.TTL)
 	ppm := min(int64(share/(2-share)*1e6), stopped-1)
-	for _, p := range []checker.Property{checker.Lease, checker.Section, checker.Fence, checker.Contract} {
+	for _, p := range []checker.Property{checker.Backing, checker.Lease, checker.Section, checker.Fence, checker.Contract} {
 		terms := t[p]
 		terms.ClockRatePPM = &ppm
 		t[p] = terms
@@ -279,6 +283,7 @@ func advisoryTerms(s scenarios.Scenario) Terms {
 func connectionTerms(s scenarios.Scenario) Terms {
 	t := storeTerms(s, Assumptions{}.without(unavailable|nemesis.StopsMachine))
 	t[checker.DeadlockFreedom] = t[checker.DeadlockFreedom].without(nemesis.CutsLinks)
+	delete(t, checker.Backing) // it is no entry
 	delete(t, checker.Fence)
 	delete(t, checker.FaultTolerance)
 	return t
@@ -309,6 +314,7 @@ func OfExternal(s scenarios.Scenario, endless bool) Terms {
 	careless := withoutPauses(excludes)
 	updates := careless.without(nemesis.DelaysAccess)
 	t := Terms{
+		checker.Backing:         excludes, // lease exclusion follows from it
 		checker.Lease:           excludes,
 		checker.Section:         careless,
 		checker.Effect:          updates,
@@ -322,7 +328,7 @@ func OfExternal(s scenarios.Scenario, endless bool) Terms {
 		t[checker.Contract] = withoutDuplicates(Assumptions{ClockRatePPM: new(int64(0)), ClockGoesOn: true})
 	}
 	if endless {
-		t[checker.Lease] = careless
+		t[checker.Backing], t[checker.Lease] = careless, careless
 	}
 	if a, ok := effectAssumptions(s, t); ok {
 		t[checker.Effect] = a

@@ -111,11 +111,18 @@ func checkPlan(b Backend, p nemesis.Plan) error {
 }
 
 // withoutUnjudged returns the scenario without the expectations that cannot be checked on
-// the backend: without the nodes' keys there is no verdict on clean-up.
+// the backend: without the nodes' keys there is no verdict on clean-up, and none on backing
+// if they are recorded late.
 func withoutUnjudged(b Backend, s scenarios.Scenario) scenarios.Scenario {
-	if !b.Keys && s.Expect != nil {
-		s.Expect = maps.Clone(s.Expect)
+	if s.Expect == nil {
+		return s
+	}
+	s.Expect = maps.Clone(s.Expect)
+	if !b.Keys {
 		delete(s.Expect, checker.Cleanup)
+	}
+	if !b.Keys || b.Watched {
+		delete(s.Expect, checker.Backing)
 	}
 	return s
 }

@@ -224,7 +224,7 @@ func (k lockKind) inStore() bool { return k.quorum == nil }
 // describe writes into the header of a history what the checker has to know about the
 // lock.
 func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
-	h.Allowance = allowance(h.LongestTTL, l)
+	h.Allowance, h.Quarantine = allowance(h.LongestTTL, l), l.Quarantine
 	if k.inStore() {
 		h.Keepers, h.Entries = -1, h.Keys && !k.connected // the locks of connections are no entries
 		return

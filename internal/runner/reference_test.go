@@ -272,7 +272,7 @@ func fencing(clients []scenarios.Client) []scenarios.Client {
 
 // suspects are the locks that break each property.
 var suspects = map[checker.Property][]string{
-	checker.Lease: {"careless"}, checker.Section: {"careless"}, checker.Effect: {"careless"}, checker.Fence: {"careless"},
+	checker.Backing: {"careless"}, checker.Lease: {"careless"}, checker.Section: {"careless"}, checker.Effect: {"careless"}, checker.Fence: {"careless"},
 	checker.Contract: {"lying", "dawdling"}, checker.Cleanup: {"littering", "hoarding", "usurping"},
 	checker.DeadlockFreedom: {"grudging"}, checker.FaultTolerance: {"fragile", "grudging"},
 }

@@ -49,8 +49,9 @@ func (w *World) set(n *node, m *message, exists bool) env.Answer {
 // create creates a lock's key as requested by the message.
 func (w *World) create(n *node, m *message, expiry int64) {
 	command := &m.round.command
-	w.put(n, m.round.key, key{token: command.Token, expiry: expiry})
-	set := history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent), Fault: w.injector.Cause()}
+	created := key{token: command.Token, expiry: expiry}
+	w.put(n, m.round.key, created)
+	set := history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent), Ends: n.ends(created), Fault: w.injector.Cause()}
 	if expiry == unending {
 		set.Detail = history.NoExpiry
 	}
@@ -81,7 +82,7 @@ func (w *World) extend(n *node, m *message, held key, mine bool) env.Answer {
 		held.expiry = expiry
 		w.put(n, m.round.key, held)
 	}
-	w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client)})
+	w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Ends: n.ends(held)})
 	return env.Yes
 }
 
@@ -123,7 +124,7 @@ func (w *World) expireIn(n *node, m *message, held key) {
 	held.expiry = n.expiry(w.now, command.TTL)
 	w.put(n, m.round.key, held)
 	if !held.counter {
-		w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: held.token, Client: int(m.client)})
+		w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: held.token, Client: int(m.client), Ends: n.ends(held)})
 	}
 }
 

@@ -155,7 +155,7 @@ var rollbackFaults = handlers{
 	prepared(handle(func(w *World, f injection[*nemesis.VMRestore]) {
 		n := w.node(f.Action.Node)
 		w.clocks.Begin(f.Number, f.Action.Effects(w.setting).Clock)
-		w.vanish(n, fmt.Sprintf("as its machine was %v before, in the same run", f.Action.Age))
+		w.vanish(n, fmt.Sprintf("as its machine was %v before, "+history.SameRun, f.Action.Age))
 		w.makeUnreachable(n, f.ForGood)
 		n.recovery.state = snapshot{w.now - int64(f.Action.Age), n.journal.asOf(w.now - int64(f.Action.Age))}
 	}, func(w *World, f injection[*nemesis.VMRestore]) {

@@ -97,6 +97,17 @@ func (n *node) expires(k key) int64 {
 	return n.wall.When((k.expiry + 1) * int64(time.Millisecond))
 }
 
+// ends returns the same for the history: 0 if the key does not expire.
+func (n *node) ends(k key) history.Time {
+	if !k.volatile() {
+		return 0
+	}
+	if at := n.expires(k); at != math.MaxInt64 {
+		return history.Time(at)
+	}
+	return 0
+}
+
 // expiry is a key that has expired.
 type expiry struct {
 	at   int64 // ground time
@@ -159,7 +170,8 @@ func (w *World) expire(e expiry) {
 		Node: e.node.id, Resource: w.keyNames.list[e.key], Token: k.token, Reason: history.Expired,
 	})
 	if e.node.peer != nil && e.node.peer.keeps(e.key, k.token) && !k.counter {
-		w.write(&history.Event{Time: history.Time(e.at), Kind: history.KeySet, Node: e.node.id, Resource: w.keyNames.list[e.key], Token: k.token})
+		kept, _ := e.node.peer.keys.get(e.key)
+		w.write(&history.Event{Time: history.Time(e.at), Kind: history.KeySet, Node: e.node.id, Resource: w.keyNames.list[e.key], Token: k.token, Ends: e.node.peer.ends(kept)})
 	}
 }
 
@@ -178,7 +190,7 @@ func (n *node) keeps(number int32, token string) bool {
 // showKept records that a node has a key which no client has set there.
 func (w *World) showKept(n *node, number int32, token string) {
 	if k, _ := n.keys.get(number); !k.counter {
-		w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: w.keyNames.list[number], Token: token})
+		w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: w.keyNames.list[number], Token: token, Ends: n.ends(k)})
 	}
 }
 

@@ -94,7 +94,7 @@ func (w *World) restoreKey(n *node, c change) {
 	if lives {
 		w.put(n, c.key, c.before)
 		if !same && !c.before.counter {
-			w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: w.keyNames.list[c.key], Token: c.before.token})
+			w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: w.keyNames.list[c.key], Token: c.before.token, Ends: n.ends(c.before)})
 		}
 	}
 }

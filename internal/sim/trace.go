@@ -32,7 +32,7 @@ func (t *trace) add(x uint64) {
 // words mixes three numbers in.
 func (t *trace) words(a, b, c uint64) { t.add(a*mul1 + b*mul2 + c*mul3) }
 
-// event mixes every field of an event in. Sums of products, which do not wait
+// event mixes every field of an event in, but Ends, which follows from the clocks. Sums of products, which do not wait
 // for each other, cost less than a step of the hash for every field; since
 // each factor is odd, a change of one field changes the sum.
 func (t *trace) event(e *history.Event) {

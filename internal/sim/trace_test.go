@@ -16,7 +16,8 @@ func traceOf(e history.Event) trace {
 }
 
 // Law: two events that differ in one field, whichever it is, have different
-// hashes.
+// hashes. Ends is left out of the hash: it follows from the clocks, and traces that were stored before it
+// existed stay valid.
 func TestTraceTellsEveryField(t *testing.T) {
 	fields := reflect.TypeFor[history.Event]()
 	rapid.Check(t, func(t *rapid.T) {
@@ -36,6 +37,7 @@ func drawEvent(t *rapid.T) (e history.Event) {
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
 		switch f := v.Field(i); {
+		case name == "Ends":
 		case f.CanInt():
 			f.SetInt(rapid.Int64().Draw(t, name))
 		case f.Kind() == reflect.Uint8:

@@ -142,6 +142,9 @@ func (w *World) Record(e history.Event) {
 	p := w.place()
 	*p = e
 	p.Time = w.time()
+	if p.Until != 0 && (p.Kind == history.Granted || p.Kind == history.Extended) {
+		p.Ends = w.leaseExpiries.Due(p.Client, p.Token)
+	}
 	w.written(p)
 }
 

@@ -61,6 +61,7 @@ type EntryLoss struct {
 	At     history.Time
 	Reason string
 	Leader int // of the store at that time
+	Client int // who deleted it; 0: not known
 }
 
 // refused reports whether the try has returned without the lock.
@@ -296,7 +297,9 @@ func (t *Timeline) blank() *Hold {
 	}
 	h := t.spare[last]
 	t.spare = t.spare[:last]
-	*h = Hold{number: h.number, serial: t.serial}
+	ends := h.Keys.ends
+	clear(ends)
+	*h = Hold{number: h.number, serial: t.serial, Keys: Keys{ends: ends}}
 	return h
 }
 
@@ -443,7 +446,7 @@ func (t *Timeline) refused(f *Fact, force bool) bool {
 	}
 	f.closeTry(f.Hold)
 	if f.Actor.holding(f) != nil {
-		f.Hold.Keys = Keys{} // the keys belong to the hold that is entered
+		f.Hold.Keys = Keys{ends: f.Hold.Keys.ends} // the keys belong to the hold that is entered
 	}
 	f.Hold.end(f.Time)
 	return true

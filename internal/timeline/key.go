@@ -10,6 +10,7 @@ import (
 // Keys are the nodes that changed the keys of a hold.
 type Keys struct {
 	Set       Nodes // nodes that keep the token, as of the last instant
+	Ignored   Nodes // of these: nodes that set it in their quarantine, so that their votes do not count
 	granted   Nodes // nodes that kept it when it was granted
 	Endless   Nodes // nodes on which it has never had an expiry
 	Claimed   Nodes // nodes that kept it when release was called
@@ -18,7 +19,11 @@ type Keys struct {
 	Confirmed Nodes // the same when extend last returned: it may be called again in that instant
 	Kept      Nodes // nodes that kept it when extend was called
 
+	divided Nodes // nodes that also gave their vote to a hold that was granted while this one was held
+
 	Entry StoredEntry // in a store
+
+	ends []history.Time // by node, from 0: see [Keys.End]
 
 	lastSet history.Time // when a node last set it soon after acquire was called: see lateShare
 
@@ -36,7 +41,8 @@ type KeyChange struct {
 	Client int
 	At     history.Time
 
-	endless bool // the key has no expiry
+	endless bool         // the key has no expiry
+	ends    history.Time // of its time to live, if its clock goes on as it does; 0: not known
 }
 
 // keyChanged notes that a node changed a key. The change is entered at the end of the
@@ -50,7 +56,7 @@ func (t *Timeline) keyChanged(f *Fact, _ bool) bool {
 	if !t.Header.Keys {
 		return true
 	}
-	k := KeyChange{About: f.Locked, Token: f.Token, Kind: f.Kind, Reason: f.Reason, Node: f.Node, Client: f.Client, At: f.Time, endless: f.Detail == history.NoExpiry}
+	k := KeyChange{About: f.Locked, Token: f.Token, Kind: f.Kind, Reason: f.Reason, Node: f.Node, Client: f.Client, At: f.Time, endless: f.Detail == history.NoExpiry, ends: f.Ends}
 	before := len(t.Changes)
 	for _, h := range k.About.Holds {
 		if h.Token == k.Token {
@@ -141,6 +147,7 @@ func (t *Timeline) enter(k *KeyChange) {
 	switch k.Kind {
 	case history.KeySet:
 		keys.Set = keys.Set.With(k.Node)
+		t.noteVote(k)
 		if h.Granted && h.GrantedAt == k.At {
 			keys.granted = keys.granted.With(k.Node)
 		}
@@ -157,6 +164,7 @@ func (t *Timeline) enter(k *KeyChange) {
 			keys.lastSet = max(keys.lastSet, k.At)
 		}
 	case history.KeyExtended:
+		keys.end(k.Node, k.ends)
 		if k.Client == h.Client.Number {
 			keys.Extended = keys.Extended.With(k.Node)
 		} else {
@@ -218,6 +226,8 @@ type KeyLoss struct {
 	Reason string
 	At     history.Time
 	Client int           // the client that deleted or overwrote it; 0: not known
+	Silent history.Time  // until when the node's vote is known not to count: it is down, or in quarantine
+	Kept   history.Time  // until when the node was to keep it, by its clock as it ran; Forever: not known, or for ever
 	Early  time.Duration // by how much the key expired early, at least
 	back   bool          // the node came back after the TTL was set
 	Asked  int           // the other client whose request made the key expire early
@@ -246,7 +256,7 @@ func (t *Timeline) lose(k *KeyChange) {
 	if h.ReleaseCalled {
 		return
 	}
-	v := KeyLoss{Node: k.Node, Reason: k.Reason, At: k.At, Client: k.Client}
+	v := KeyLoss{Node: k.Node, Reason: k.Reason, At: k.At, Client: k.Client, Silent: t.silentUntil(k.Node, k.At), Kept: h.Keys.End(k.Node)}
 	given := h.given(k.Node)
 	v.Due = given.own
 	if k.Reason == history.Expired {
@@ -354,6 +364,9 @@ func (t *Timeline) entryDeleted(f *Fact, _ bool) bool {
 			continue
 		}
 		h.Keys.Entry.There = false
+		if !h.ReleaseCalled {
+			h.KeyHistory().Entry = EntryLoss{Gone: true, At: f.Time, Reason: history.Deleted, Client: f.Client}
+		}
 		if h.ReleaseCalled && (f.Client == 0 || f.Client == h.Client.Number) {
 			h.Keys.Entry.Deleted = true
 		}

@@ -93,6 +93,7 @@ func (t *Timeline) nodeDown(f *Fact, _ bool) bool {
 		t.downed[f.Node] = f.Time
 	}
 	t.Down = t.Down.With(f.Node)
+	t.silence(f.Node, Forever)
 	return true
 }
 
@@ -105,6 +106,10 @@ func (t *Timeline) nodeUp(f *Fact, force bool) bool {
 	}
 	t.Down = t.Down.Without(f.Node)
 	t.Started[f.Node] = f.Time
+	if !strings.HasSuffix(f.Detail, history.SameRun) {
+		t.watchedFor[f.Node] = f.Time.Add(t.quarantine)
+	}
+	t.silence(f.Node, max(f.Time, t.watchedFor[f.Node]))
 	if f.Detail != "" && f.Detail != history.WithItsKeys {
 		t.LastEmptied = Comeback{Node: f.Node, At: f.Time, How: f.Detail}
 		t.Comebacks = append(Without(t.Comebacks, func(v *Comeback) bool { return v.Node == f.Node }), t.LastEmptied)

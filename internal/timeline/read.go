@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -47,6 +48,8 @@ type Timeline struct {
 	Down            Nodes                // nodes whose server is not running
 	Started         map[int]history.Time // by node: when its server last came up
 	downed          map[int]history.Time // by node: when its server last went down
+	watchedFor      map[int]history.Time // by node: when its quarantine is over, at the earliest
+	quarantine      time.Duration        // the shortest, in true time, within the allowance for clocks
 	LastEmptied     Comeback             // the last node that came back without all of its keys
 	Comebacks       []Comeback           // the last such comeback of each node
 	ForgetfulLeader Comeback             // the last node that came to lead a store without all acknowledged writes
@@ -114,7 +117,7 @@ func (s Kinds) Has(k history.Kind) bool { return s&(1<<(k%maxKinds)) != 0 }
 // New returns the timeline of a history that begins with the header. If the header does not name the clock of
 // until, that clock is the one of the events' times.
 func New(h history.Header) *Timeline {
-	t := &Timeline{Header: h, Started: map[int]history.Time{}, downed: map[int]history.Time{}, resources: map[string]*Resource{}, Faults: Faults{going: map[int]bool{}}}
+	t := &Timeline{Header: h, Started: map[int]history.Time{}, downed: map[int]history.Time{}, watchedFor: map[int]history.Time{}, quarantine: shortestQuarantine(h), resources: map[string]*Resource{}, Faults: Faults{going: map[int]bool{}}}
 	t.Clients = make([]*Client, 0, h.Clients+1)
 	t.observers, t.settlers = make([]Observer, 0, usual), make([]Settler, 0, usual)
 	t.Client(h.Clients)

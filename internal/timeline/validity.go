@@ -126,7 +126,10 @@ func (t *Timeline) onClock(f *Fact, h *Hold) bool {
 // vouchedBy returns the validity that was left when a grant or an extension returned: what it states
 // or, on the clock of the events' times, what its until implies.
 func (t *Timeline) vouchedBy(f *Fact, h *Hold) Promise {
-	x := Promise{At: f.Time, Left: f.Validity, ever: true}
+	x := Promise{At: f.Time, Left: f.Validity, Ends: f.Ends, ever: true}
+	if f.Ends == 0 && f.Until != 0 && t.byFile() && h.UnknownEnd == nil {
+		x.Ends = history.Time(f.Until)
+	}
 	switch {
 	case f.Until == 0:
 	case f.Validity == 0 && t.byFile() && h.UnknownEnd == nil:
@@ -221,6 +224,7 @@ func lapsedAt(e *history.Event) history.Time {
 type Promise struct {
 	At     history.Time
 	Left   time.Duration // 0: it is not known
+	Ends   history.Time  // when the holder's clock is to reach its end, as it runs then; 0: it is not known, or never
 	Agrees bool          // its until is no later, as far as the history shows
 	ever   bool          // one has returned
 }

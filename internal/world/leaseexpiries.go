@@ -56,6 +56,14 @@ func (l *LeaseExpiries) Watch(now history.Time, client int, clock env.Clock, res
 	l.Flush(now)
 }
 
+// Due returns when the lapse of the client and token is due, as its clock runs now; 0: none is, or never.
+func (l *LeaseExpiries) Due(client int, token string) history.Time {
+	if i := l.find(client, token); i >= 0 && l.watched[i].due != math.MaxInt64 {
+		return l.watched[i].due
+	}
+	return 0
+}
+
 // Unwatch cancels the Watch for the client and token, if there is one.
 func (l *LeaseExpiries) Unwatch(now history.Time, client int, token string) {
 	l.Flush(now)

@@ -157,6 +157,9 @@ func (r *recorder) writeOrDefer(at history.Time, write func()) {
 // clientEvent records an event of a client, unless the client is dead.
 func (r *recorder) clientEvent(happened env.Instant, e history.Event) {
 	r.add(e.Client, happened, func(at history.Time) {
+		if e.Until != 0 && (e.Kind == history.Granted || e.Kind == history.Extended) {
+			e.Ends = r.expiries.Due(e.Client, e.Token)
+		}
 		r.write(at, e)
 		e.Time = at
 		r.tries.Note(&e)
@@ -174,11 +177,14 @@ func (r *recorder) worldEvent(e history.Event) {
 }
 
 // keyEvent records a change of a key, caused by a request that was sent at an instant of
-// the machine's monotonic clock.
+// the machine's monotonic clock, on which Ends is, too.
 func (r *recorder) keyEvent(e history.Event, sent env.Instant) {
 	r.add(0, justNow, func(at history.Time) {
 		if e.Kind == history.KeySet {
 			e.Sent = history.Time(sent.Sub(r.origin))
+		}
+		if e.Ends != 0 {
+			e.Ends = history.Time(env.Instant(e.Ends).Sub(r.origin))
 		}
 		r.write(at, e)
 	})

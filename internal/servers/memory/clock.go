@@ -134,11 +134,21 @@ func (c *clock) lastTick() int64 {
 
 // until returns how long it takes until the clock shows a time in milliseconds.
 func (c *clock) until(shown int64) time.Duration {
+	at := c.when(shown)
+	if at == 0 {
+		return math.MaxInt64
+	}
+	return at.Sub(c.machine.Now(env.Monotonic))
+}
+
+// when returns the instant of the machine's monotonic clock at which the clock shows a time in milliseconds;
+// 0: it never does.
+func (c *clock) when(shown int64) env.Instant {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := c.reading.When(shown * int64(time.Millisecond))
 	if at == math.MaxInt64 {
-		return math.MaxInt64
+		return 0
 	}
-	return time.Duration(at - int64(c.machine.Now(env.Monotonic)))
+	return env.Instant(at)
 }

@@ -45,6 +45,14 @@ func (k key) detail() string {
 	return ""
 }
 
+// ends returns when the key expires, an instant of the machine's monotonic clock; 0: it does not.
+func (n *node) ends(k key) history.Time {
+	if k.expiry == unending {
+		return 0
+	}
+	return history.Time(n.clock.when(k.expiry + 1))
+}
+
 // note notes the keys that a command sets if they are absent, as locks do. A lock that gives its key a
 // time to live by a second command may fail in between. Counters are no locks.
 func (k *keys) note(words []string) {
@@ -120,14 +128,14 @@ func (n *node) look(by cause) {
 			k.gone(at, was, by, now)
 		case is.token != was.token:
 			k.record(history.Event{Kind: history.KeyGone, Reason: history.Overwritten}, at, was, by)
-			k.record(history.Event{Kind: history.KeySet, Detail: is.detail()}, at, is, by)
+			k.record(history.Event{Kind: history.KeySet, Ends: n.ends(is), Detail: is.detail()}, at, is, by)
 		case is.expiry != was.expiry:
-			k.record(history.Event{Kind: history.KeyExtended, Detail: is.detail()}, at, is, by)
+			k.record(history.Event{Kind: history.KeyExtended, Ends: n.ends(is), Detail: is.detail()}, at, is, by)
 		}
 	}
 	for _, at := range sortedIDs(there) {
 		if _, old := k.known[at]; !old {
-			k.record(history.Event{Kind: history.KeySet, Detail: there[at].detail()}, at, there[at], by)
+			k.record(history.Event{Kind: history.KeySet, Ends: n.ends(there[at]), Detail: there[at].detail()}, at, there[at], by)
 		}
 	}
 	k.known = there

@@ -1,0 +1,220 @@
+package checker
+
+import (
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
+)
+
+// Backing says that each hold is backed until the end on which its holder relies: by a quorum of the nodes, each of
+// which keeps the hold's token, or has lost it while its vote does not count (see [timeline.Hold.Backers]). A lock in a
+// store has its entry instead.
+//
+// While a hold is backed nobody else can be granted the lock, so lease exclusion follows from it. A hold that is not
+// backed shows a defect without a second client.
+const Backing Property = "backing"
+
+// backing judges the lease windows of granted holds. There are two violations:
+//
+//   - The hold is not backed at some instant of its window: it never was, or it has lost its quorum.
+//   - When a grant or an extension returns, the keys are to end, by the clocks of their nodes, on so many nodes before
+//     the end that the holder's clock is to reach, that no quorum is left. Both are compared on the ground clock, as the
+//     clocks run then. So what a lock subtracts for clock error is not needed, and a wrong clock shows.
+//
+// A window that is over when its grant returns is not judged, because nobody relies on it. A window that an extension
+// begins late counts as if it had begun with the grant: the lock must not have become free in between.
+type backing struct {
+	timeline *timeline.Timeline
+	quorum   timeline.Electorate
+	holds    timeline.PerHold[protection]
+
+	returned []*timeline.Hold // granted or extended in this instant
+	changed  []*timeline.Hold // whose window may have ended, or whose entry has changed
+	every    bool             // a node went down or came up, or an entry is gone
+
+	judged int
+	first  *backingLoss
+	count  int
+
+	keyless      *backingLoss // the first hold of which no key was seen
+	keylessCount int
+}
+
+// protection is what is known of a hold.
+type protection struct {
+	until history.Time // it is backed until then, unless it loses a key before; 0: nobody has looked
+	lost  *backingLoss // how it lost its backing, if found; nil: it has not, or nobody has asked
+	told  bool         // it counts as a violation
+}
+
+func newBacking(line *timeline.Timeline, s *shared) propertyChecker {
+	s.backing = &backing{timeline: line, quorum: timeline.ElectorateOf(line.Header)}
+	return s.backing
+}
+
+// seen reports whether the history records keys, or entries, when they change.
+func (b *backing) seen() bool {
+	h := b.timeline.Header
+	return !h.Watched && (h.Entries || h.Keys && !b.quorum.None())
+}
+
+func (b *backing) Wants() timeline.Kinds {
+	if !b.seen() {
+		return 0
+	}
+	return timeline.KindSet(history.Granted, timeline.Reentered, history.Extended, history.Release, history.Lost, history.Lapse,
+		history.KeySet, history.KeyGone, history.NodeDown, history.NodeUp, history.EntrySet, history.EntryDeleted, history.EntryGone)
+}
+
+func (b *backing) Observe(f *timeline.Fact) {
+	switch f.Kind {
+	case history.Granted, timeline.Reentered, history.Extended:
+		if f.Hold != nil {
+			b.returned = append(b.returned, f.Hold)
+		}
+	case history.Release, history.Lost, history.Lapse:
+		if f.Hold != nil && f.Hold.Granted {
+			b.changed = append(b.changed, f.Hold)
+		}
+	case history.EntrySet, history.EntryDeleted:
+		b.changed = append(b.changed, f.Locked.Holds...)
+	case history.NodeDown, history.NodeUp, history.EntryGone:
+		b.every = true
+	}
+}
+
+// Settle looks at the holds that the instant has changed, when all of its changes are known.
+func (b *backing) Settle() {
+	if b.every {
+		for _, c := range b.timeline.Clients {
+			b.changed = append(b.changed, c.Holds...)
+		}
+	}
+	for _, h := range b.changed {
+		b.look(h)
+	}
+	for i := range b.timeline.Changes {
+		if h := b.timeline.Changes[i].Hold; h != nil {
+			b.look(h)
+		}
+	}
+	for _, h := range b.returned {
+		for _, w := range h.Resource.Windows[timeline.LeaseWindow].Live { // it may have taken votes from one of them
+			b.look(w.Hold)
+		}
+		b.look(h)
+		b.compare(h)
+	}
+	b.returned, b.changed, b.every = b.returned[:0], b.changed[:0], false
+}
+
+// look finds out whether the hold is backed. The window may have ended in this instant.
+func (b *backing) look(h *timeline.Hold) {
+	if !h.Granted {
+		return
+	}
+	w, p := &h.Windows[timeline.LeaseWindow], b.holds.Of(h)
+	end := b.timeline.Now
+	if w.Over {
+		end = min(end, w.End)
+	}
+	switch {
+	case p.lost.is():
+	case p.until != 0 && p.until < end:
+		b.lose(h, p, p.until) // a quarantine was over
+	case h.ReleaseCalled || h.Lost || h.Endless() && h.Client.Dead:
+	default:
+		never := p.until == 0
+		if never {
+			b.judged++
+		}
+		if p.until = b.timeline.BackedUntil(h, b.quorum); p.until <= b.timeline.Now {
+			b.lose(h, p, b.timeline.Now)
+			p.lost.never, p.lost.keyless = never, never && !h.Keys.Entry.There && h.Keys.Set == 0 && len(p.lost.losses) == 0 && p.lost.ignored == 0 && !p.lost.entry.Gone
+		}
+	}
+	if p.lost.is() {
+		p.lost.follow(h, end)
+		if !p.told && (h.Leased() || w.Over && p.lost.at < w.End && w.From < w.End) {
+			p.told = true
+			b.violate(p.lost)
+		}
+	}
+}
+
+// compare compares the end on which the holder relies with those of its keys.
+func (b *backing) compare(h *timeline.Hold) {
+	last, _ := h.Promised()
+	p := b.holds.Of(h)
+	if b.timeline.Header.Entries || !h.Granted || p.told || last.Ends == 0 || !h.Leased() {
+		return
+	}
+	if b.quorum.Quorum(h.PlannedBackers(last.Ends)) {
+		return
+	}
+	p.told = true
+	short := newBackingLoss(b.timeline, h, b.quorum, h.PlannedUntil(b.quorum))
+	short.relied, short.kept = last.Ends, h.PlannedBackers(last.Ends)
+	b.violate(short)
+}
+
+// lose notes that the hold is not backed from an instant on.
+func (b *backing) lose(h *timeline.Hold, p *protection, from history.Time) {
+	if p.lost == nil {
+		p.lost = &backingLoss{}
+	}
+	*p.lost = *newBackingLoss(b.timeline, h, b.quorum, from)
+}
+
+// lossOf returns how the hold loses its backing, which may be found later.
+func (b *backing) lossOf(h *timeline.Hold) *backingLoss {
+	p := b.holds.Of(h)
+	if p.lost == nil {
+		p.lost = &backingLoss{}
+	}
+	return p.lost
+}
+
+// violate counts a violation, and keeps the first.
+func (b *backing) violate(u *backingLoss) {
+	first, count := &b.first, &b.count
+	if u.keyless {
+		first, count = &b.keyless, &b.keylessCount
+	}
+	if *count++; *count == 1 {
+		*first = u
+	}
+}
+
+func (b *backing) finding(end history.Time) Finding {
+	for _, c := range b.timeline.Clients {
+		for _, h := range c.Holds {
+			if h.Granted && b.seen() {
+				b.look(h)
+			}
+		}
+	}
+	// A lock can keep its keys where nobody sees them. If some hold has a key, it does not.
+	if b.keylessCount < b.judged {
+		if b.keyless != nil && (b.first == nil || b.keyless.at < b.first.at) {
+			b.first = b.keyless
+		}
+		b.count += b.keylessCount
+	}
+	switch h := b.timeline.Header; {
+	case b.first != nil:
+		f := b.first.finding(end)
+		f.Count = b.count
+		return f
+	case h.Keepers < 0 && !h.Entries:
+		return notExercised(NotApplicable, keepsNothing)
+	case !h.Keys && !h.Entries:
+		return notExercised(NotApplicable, noKeys)
+	case h.Watched:
+		return notExercised(NotApplicable, keysLate)
+	case b.keyless != nil:
+		return notExercised(NotApplicable, "no key of any hold is seen on a node")
+	case b.judged == 0:
+		return notExercised(NotApplicable, "nobody was granted the lock")
+	}
+	return because(Holds, Event{Role: RoleAccess}.say("%s, each backed until its end", counted(b.judged, "hold")))
+}

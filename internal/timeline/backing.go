@@ -1,0 +1,146 @@
+package timeline
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// A node backs a hold while it votes for nobody else: it keeps the hold's token, or it has lost it and its vote is
+// known not to count, because it is down or in quarantine. A node that has never had the token does not back the
+// hold, even while it is down: it may come back with the token of another.
+//
+// A client that ignores a node in quarantine counts by its own clock. The timeline takes the quarantine to be as short as the
+// lock's allowance for clocks permits: a clock that is fast by the most that the allowance covers.
+func shortestQuarantine(h history.Header) time.Duration {
+	if h.Quarantine == 0 || h.LongestTTL == 0 {
+		return 0
+	}
+	return h.Quarantine - time.Duration(float64(h.Quarantine)/2*float64(h.Allowance)/float64(h.LongestTTL))
+}
+
+// silentUntil returns until when the vote of a node is known not to count, if it has lost a key at an instant.
+func (t *Timeline) silentUntil(node int, lost history.Time) history.Time {
+	if t.Down.Has(node) {
+		return Forever
+	}
+	return max(lost, t.watchedFor[node])
+}
+
+// silence notes until when the vote of a node does not count, for the holds whose keys it has lost and whose
+// votes have not counted since.
+func (t *Timeline) silence(node int, until history.Time) {
+	for _, c := range t.Clients {
+		for _, h := range c.Holds {
+			if h.Keys.Past == nil {
+				continue
+			}
+			for i := range h.Keys.Past.Lost {
+				if v := &h.Keys.Past.Lost[i]; v.Node == node && v.Silent >= t.Now {
+					v.Silent = until
+				}
+			}
+		}
+	}
+}
+
+// noteVote notes that a node has set the hold's key.
+func (t *Timeline) noteVote(k *KeyChange) {
+	keys := &k.Hold.Keys
+	keys.Ignored = keys.Ignored.Without(k.Node)
+	if k.Client != 0 && k.At < t.watchedFor[k.Node] {
+		keys.Ignored = keys.Ignored.With(k.Node)
+	}
+	if keys.ends == nil {
+		keys.ends = make([]history.Time, t.Header.Nodes)
+	}
+	keys.end(k.Node, k.ends)
+}
+
+// end notes when the key of a node ends.
+func (k *Keys) end(node int, at history.Time) {
+	if uint(node-1) < uint(len(k.ends)) {
+		k.ends[node-1] = at
+	}
+}
+
+// End returns when the time to live of a node's key is over, if the node's clock runs on as it did when the key got
+// it. Forever: it has none, or it is not known.
+func (k *Keys) End(node int) history.Time {
+	if uint(node-1) < uint(len(k.ends)) && k.ends[node-1] != 0 {
+		return k.ends[node-1]
+	}
+	return Forever
+}
+
+// divide notes the nodes that back a live window's hold and back another that is granted now. They back only the
+// latter: a node that two masters share, or one that set a key twice, gives its vote away.
+func (q *windowQueue) divide(granted *Hold, now history.Time) {
+	for _, live := range q.Live {
+		if live.Hold == granted {
+			continue
+		}
+		both := live.Hold.Backers(now+1) & granted.Backers(now+1)
+		live.Hold.Keys.divided |= both
+		if live.From == now {
+			granted.Keys.divided |= both
+		}
+	}
+}
+
+// Divided returns the nodes that gave their vote to another hold, too.
+func (k *Keys) Divided() Nodes { return k.divided }
+
+// Backers returns the nodes that back the hold up to an instant, which is excluded, or for longer, if it loses no key
+// in between.
+func (h *Hold) Backers(until history.Time) Nodes {
+	s := h.Keys.Set &^ h.Keys.Ignored
+	if h.Keys.Past != nil {
+		for i := range h.Keys.Past.Lost {
+			if v := &h.Keys.Past.Lost[i]; v.Silent >= until && v.Silent > v.At && !h.Keys.Set.Has(v.Node) {
+				s = s.With(v.Node)
+			}
+		}
+	}
+	return s &^ h.Keys.divided
+}
+
+// PlannedBackers are those of Backers whose keys live until then, if their clocks run on as they do.
+func (h *Hold) PlannedBackers(until history.Time) Nodes {
+	s := h.Backers(until)
+	for rest := h.Keys.Set & s; rest != 0; rest = rest.Without(rest.First()) {
+		if h.Keys.End(rest.First()) < until {
+			s = s.Without(rest.First())
+		}
+	}
+	return s
+}
+
+// BackedUntil returns the latest instant until which a quorum backs the hold, if it loses no key in between. LongAgo:
+// none does now.
+func (t *Timeline) BackedUntil(h *Hold, quorum Electorate) history.Time {
+	switch {
+	case t.Header.Entries && h.Keys.Entry.There || quorum.Quorum(h.Keys.Set&^h.Keys.Ignored&^h.Keys.divided):
+		return Forever
+	case t.Header.Entries || h.Keys.Past == nil:
+		return LongAgo
+	}
+	latest := LongAgo
+	for _, v := range h.Keys.Past.Lost {
+		if v.Silent > max(latest, t.Now) && quorum.Quorum(h.Backers(v.Silent)) {
+			latest = v.Silent
+		}
+	}
+	return latest
+}
+
+// PlannedUntil returns until when a quorum backs the hold if it loses keys only when their time to live is over.
+func (h *Hold) PlannedUntil(quorum Electorate) history.Time {
+	latest := LongAgo
+	for s := h.Keys.Set; s != 0; s = s.Without(s.First()) {
+		if at := h.Keys.End(s.First()); at > latest && quorum.Quorum(h.PlannedBackers(at)) {
+			latest = at
+		}
+	}
+	return latest
+}
