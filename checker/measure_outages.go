@@ -204,6 +204,30 @@ func (m *outageMeter) measure(all *Measurements, end history.Time) {
 	all.Outages = m.Outages
 }
 
+// Vacancies is how long a free resource was granted to nobody while a client waited for it, without a
+// fault: see [vacancies]. The bound for it is [history.Bounds.Free].
+type Vacancies struct {
+	LongestFree time.Duration `json:"longest_free" runs:"max"`
+}
+
+func (*Vacancies) figures(int) []Figure { return nil }
+
+type vacancyMeter struct {
+	Vacancies
+	*vacancies
+}
+
+func newVacancyMeter(line *timeline.Timeline, _ *demand) meter {
+	m := &vacancyMeter{}
+	m.vacancies = newVacancies(line, 0, func(v vacancy) { m.LongestFree = v.to.Sub(v.from); m.least = m.LongestFree })
+	return m
+}
+
+func (m *vacancyMeter) measure(all *Measurements, _ history.Time) {
+	m.passOpen()
+	all.Vacancies = m.Vacancies
+}
+
 // Deaths is the deaths of holders and what followed.
 type Deaths struct {
 	// HolderDeaths counts the clients that died while they held a resource, counted by validity.

@@ -29,6 +29,9 @@ const DeadlockFreedom Property = "deadlock_freedom"
 // lock is kept elsewhere). A hold without a TTL counts as ended when its client is
 // dead.
 //
+// Without a fault a lock has no reason to wait for the TTL. If the bound of a free resource is stated,
+// no resource may be free for longer while a client waits for it: see [vacancies].
+//
 // A wait that was too long during a fault is forgotten if that fault ends later, and can
 // have caused the wait for as long as it lasted. A fault that never ends is no excuse, and
 // none is one for keys that outlive their TTL on nodes with right clocks.
@@ -44,6 +47,8 @@ type progress struct {
 	excuses  excuses
 	quiet    history.Time // the last effect of a fault that can have caused anybody's wait
 	long     []longWait   // waits that were too long and are not excused
+	free     *vacancies   // nil: the bound of a free resource is not stated
+	vacant   violations   // of that bound
 
 	tries  int
 	grants int
@@ -55,11 +60,16 @@ func newProgress(line *timeline.Timeline, s *shared) propertyChecker {
 	if needed.None() {
 		needed = timeline.AllAlike(h.Nodes)
 	}
-	return &progress{
+	p := &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
 		timeline: line, quiet: timeline.LongAgo, excuses: newExcuses(needed.Nodes(), line.Header.Clients),
 		instant: instant{called: make([]*timeline.Hold, 0, 4)},
 	}
+	if h.Bounds.Grant > 0 && h.Bounds.Free > 0 {
+		p.free = newVacancies(line, h.Bounds.Free, p.judgeVacancy)
+		line.Listen(p.free)
+	}
+	return p
 }
 
 func (p *progress) Wants() timeline.Kinds {
@@ -271,6 +281,44 @@ func (p *progress) waited(h *timeline.Hold, start, now history.Time, how string)
 		text, at(start), p.ttl, p.bound)
 }
 
+// judgeVacancy judges how long a free resource was granted to nobody.
+func (p *progress) judgeVacancy(v vacancy) {
+	bound, w := p.timeline.Header.Bounds.Free, p.of(v.resource)
+	if w.vacant && w.vacantSince == v.from {
+		return
+	}
+	w.vacant, w.vacantSince = true, v.from
+	if v.granted != nil {
+		p.stopWaiting(v.granted)
+	}
+	p.vacant.add(func() Finding {
+		return Finding{
+			Events: []Event{v.tell(bound)},
+			Causes: unbroken(p.obstacles(v.waiter, v.from, v.to)...),
+			Where:  &Place{Resource: v.resource.Name, From: v.from, To: v.to},
+		}
+	})
+}
+
+// neverGranted returns the finding if nobody was ever granted the lock though no fault took place. Nobody's
+// keys can then have been in the way but those of other tries, however far apart the tries were.
+func (p *progress) neverGranted(end history.Time) (Finding, bool) {
+	const few = 3 // as many can be split by chance
+	if p.free == nil || !p.free.undisturbed() || p.tries < few {
+		return Finding{}, false
+	}
+	for _, r := range p.timeline.ResourcesInOrder() {
+		w := p.of(r)
+		if bound := p.timeline.Header.Bounds.Free; w.tried.Sub(w.first) > bound && w.owed {
+			e := Event{Role: RoleWait, From: w.first, To: end, Resource: r.Name}
+			f := because(Violated, e.say("nobody was ever granted %s, though clients tried from %s to %s, for more than %v, and no fault took place", quoted(r.Name), at(w.first), at(w.tried), bound))
+			f.Count, f.Causes, f.Where = 1, unbroken(w.tellEnds(r.Name)), &Place{Resource: r.Name, From: w.first, To: end}
+			return f, true
+		}
+	}
+	return Finding{}, false
+}
+
 // excuse forgets the waits that were too long only while a link was down that is up now, or a fault
 // went on that has ended.
 func (p *progress) excuse() {
@@ -312,6 +360,10 @@ func (p *progress) finding(end history.Time) Finding {
 		p.instant.now = end
 		p.judgeOpenOf(concern{everybody: true})
 	}
+	if p.free != nil {
+		p.free.passOpen()
+	}
+	never, ever := p.neverGranted(end)
 	silent := p.silentAt(end)
 	owing := p.owing()
 	switch {
@@ -321,8 +373,12 @@ func (p *progress) finding(end history.Time) Finding {
 		f := p.long[0].told
 		f.Verdict, f.Count = Violated, len(p.long)
 		return f
+	case p.vacant.count > 0:
+		return p.vacant.violated()
 	case p.tries == 0:
 		return notExercised(NotApplicable, "nobody waited for the lock")
+	case p.grants == 0 && ever:
+		return never
 	case p.grants == 0:
 		f := notExercised(Unknown, "nobody was granted the lock, and nobody waited for long enough with a majority of the nodes in reach")
 		f.Where = &Place{From: end, To: end}
@@ -370,7 +426,13 @@ type waiting struct {
 	open  int          // tries that have not returned
 	owed  bool         // nobody has been granted the resource since a try was refused
 	long  bool         // the wait has been found too long
-	kept  []keptKey    // keys on the nodes
+	first history.Time // when the first try began
+
+	gone        keptKey      // the last key that went away
+	goneAt      history.Time // when it did
+	vacant      bool         // the resource has been found free for too long
+	vacantSince history.Time // since then
+	kept        []keptKey    // keys on the nodes
 
 	ends     []tryEnd     // how tries ended since the last grant
 	outlived *outlivedTry // the last refused try that took longer than its TTL
@@ -429,6 +491,9 @@ func heldBy(r *timeline.Resource, but *timeline.Hold, now history.Time) bool {
 func (w *waiting) call(now history.Time, bound time.Duration) {
 	if w.open == 0 && (now.Sub(w.tried) > bound || !w.ever) {
 		w.since = now
+	}
+	if !w.ever {
+		w.first = now
 	}
 	w.tried, w.ever = now, true
 }

@@ -68,6 +68,7 @@ func (p *progress) key(n keyNews, now history.Time) {
 	}
 	k := w.kept[i]
 	w.kept = slices.Delete(w.kept, i, i+1)
+	w.gone, w.goneAt = k, now
 	if n.expired && p.slow(&k) {
 		if k.set <= p.start(w) {
 			w.clear, w.long = now, false
@@ -174,7 +175,7 @@ func (p *progress) causes(h *timeline.Hold, now history.Time) []Cause {
 		kept := Event{Role: RoleLoss, Nodes: listNodes(slow, nil), Resource: r.Name}
 		return broken(KeysExpire, kept.say("%v still kept a key from before", slow))
 	case old:
-		return unbroken(p.obstacles(h, now)...)
+		return unbroken(p.obstacles(h, now, now)...)
 	}
 	if v := p.timeline.ForgetfulLeader; v.Node != 0 {
 		return broken(StoreKeeps, tellLeader(v))
@@ -185,7 +186,7 @@ func (p *progress) causes(h *timeline.Hold, now history.Time) []Cause {
 	if o := p.lastOutlived(r, start, now); o != nil {
 		return unbroken(o.event())
 	}
-	return unbroken(p.obstacles(h, now)...)
+	return unbroken(p.obstacles(h, now, now)...)
 }
 
 // maxObstacles bounds the keys, and the tries, that are told.
@@ -193,12 +194,12 @@ const maxObstacles = 3
 
 // obstacles tells what stood in the way of a try, as far as the history shows it: the keys of others,
 // how tries ended, and who else waits.
-func (p *progress) obstacles(h *timeline.Hold, now history.Time) (told []Event) {
+func (p *progress) obstacles(h *timeline.Hold, from, now history.Time) (told []Event) {
 	w := p.of(h.Resource)
 	switch header := p.timeline.Header; {
 	case timeline.ElectorateOf(header).None():
 	case timeline.ExactKeys(header):
-		told = p.tellKeys(h, now)
+		told = p.tellKeys(h, from, now)
 	case !header.Keys:
 		told = []Event{{Role: RoleUnseen, Text: noKeys}}
 	}
@@ -239,10 +240,15 @@ func (w *waiting) tellEnds(resource string) Event {
 	return e
 }
 
-// tellKeys tells the keys of others that stand in the way, or that there are none. Keys of a token are
+// tellKeys tells the keys of others that stand in the way, or else the last that did after an instant, or
+// that there are none. Keys of a token are
 // told together.
-func (p *progress) tellKeys(h *timeline.Hold, now history.Time) (told []Event) {
-	keys, resource := p.of(h.Resource).inTheWay(h), h.Resource.Name
+func (p *progress) tellKeys(h *timeline.Hold, from, now history.Time) (told []Event) {
+	w, resource := p.of(h.Resource), h.Resource.Name
+	keys := w.inTheWay(h)
+	if len(keys) == 0 && w.goneAt > from && w.gone.token != h.Token {
+		keys, now = append(keys, w.gone), w.goneAt
+	}
 	if len(keys) == 0 {
 		return []Event{Event{Role: RoleWait, Resource: resource}.say("no recorded key of %s stood in the way", quoted(resource))}
 	}

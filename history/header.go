@@ -167,6 +167,10 @@ type Bounds struct {
 	// faults have ended, nobody holds it and the longest TTL has passed.
 	Grant time.Duration `json:"grant,omitempty" yaml:"grant,omitempty" want:"0s.."`
 
+	// Free is the longest time for which nobody may be granted a free lock while a client waits for it and
+	// no fault takes place. It is judged with Grant.
+	Free time.Duration `json:"free,omitempty" yaml:"free,omitempty" want:"0s.."`
+
 	// Cleanup is the longest time for which a reachable node may keep the key of a token that was
 	// given up. It should be far below the TTL.
 	Cleanup time.Duration `json:"cleanup,omitempty" yaml:"cleanup,omitempty" want:"0s.."`

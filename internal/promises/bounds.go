@@ -22,7 +22,7 @@ func Bounds(s scenarios.Scenario) history.Bounds {
 	if !e.feasible(s) {
 		return b
 	}
-	b.Tries, b.Grant, b.Cleanup = e.tries(s), e.grant(s), e.cleanup(s)
+	b.Tries, b.Grant, b.Free, b.Cleanup = e.tries(s), e.grant(s), e.free(s), e.cleanup(s)
 	return b
 }
 
@@ -36,6 +36,7 @@ func Achievable(s scenarios.Scenario) (kept []string) {
 		"release": {int64(of.Release), int64(least.Release)},
 		"tries":   {int64(of.Tries), int64(least.Tries)},
 		"grant":   {int64(of.Grant), int64(least.Grant)},
+		"free":    {int64(of.Free), int64(least.Free)},
 		"cleanup": {int64(of.Cleanup), int64(least.Cleanup)},
 		"notice":  {int64(of.Notice), int64(least.Notice)},
 	} {
@@ -125,11 +126,10 @@ func (e callTimes) tries(s scenarios.Scenario) int {
 // time.
 func (e callTimes) grant(s scenarios.Scenario) time.Duration {
 	l := s.Lock
-	gives := l.Tries > 0
-	spins := l.Retry.Max + e.acquireAlone() + e.roundTrip
+	gives, spins := l.Tries > 0, 20*e.spin(s)
 	switch {
 	case e.storedOn == InStore:
-		return 4*l.TTL + l.LockDelay + l.Grace + 4*longest(s.Store.Election) + 20*spins
+		return 4*l.TTL + l.LockDelay + l.Grace + 4*longest(s.Store.Election) + spins
 	case e.storedOn == OnOneNode:
 		if gives || l.Kind == "check-then-set" || l.Kind == "setnx-then-expire" { // keys without expiry
 			return 0
@@ -140,7 +140,21 @@ func (e callTimes) grant(s scenarios.Scenario) time.Duration {
 	case l.Retry.Max-l.Retry.Min < RetryRoom(s):
 		return 0
 	}
-	return 20*spins + 2*l.Quarantine
+	return spins + 2*l.Quarantine
+}
+
+// free returns within what time one of several retrying clients is granted a lock that is free,
+// without faults. Only a store keeps a lock from others for longer than its entry.
+func (e callTimes) free(s scenarios.Scenario) time.Duration {
+	if e.grant(s) == 0 {
+		return 0
+	}
+	return 20*e.spin(s) + s.Lock.LockDelay + s.Lock.Grace
+}
+
+// spin returns how long a failed attempt and the delay after it take.
+func (e callTimes) spin(s scenarios.Scenario) time.Duration {
+	return s.Lock.Retry.Max + e.acquireAlone() + e.roundTrip
 }
 
 // cleansUp reports whether the lock waits long enough for the reply to each of its requests.

@@ -186,6 +186,7 @@ func widened(stated, needed history.Bounds) history.Bounds {
 		Extend:  wide(stated.Extend, needed.Extend),
 		Release: wide(stated.Release, needed.Release),
 		Grant:   wide(stated.Grant, needed.Grant),
+		Free:    wide(stated.Free, needed.Free),
 		Cleanup: wide(stated.Cleanup, needed.Cleanup),
 		Notice:  wide(stated.Notice, needed.Notice),
 		Tries:   stated.Tries,
