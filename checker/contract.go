@@ -31,8 +31,8 @@ const Contract Property = "contract"
 // The time in which a client was paused, or queued, does not count. Calls of a
 // client that died are not judged. A hold without a TTL has no validity.
 //
-// If the header states a bound for it, a running holder must learn in time that its
-// hold has ended: see [lossNotice].
+// If the header states bounds for it, a running holder must learn in time that its hold has ended, see
+// [lossNotice], and no slow node holds up a release or an extension, see [upkeep].
 type contract struct {
 	header   history.Header
 	quorum   timeline.Electorate
@@ -42,6 +42,7 @@ type contract struct {
 	instead timeline.PerHold[[]timeline.WrongKey] // other keys that were deleted for the holder since it called release
 	claims  []claim                               // in this instant
 	truth   truth
+	upkeep  upkeep
 
 	calls    int
 	breaches violations
@@ -65,7 +66,7 @@ const (
 
 func newContract(line *timeline.Timeline, _ *shared) propertyChecker {
 	c := &contract{header: line.Header, quorum: timeline.ElectorateOf(line.Header), timeline: line}
-	c.truth = newTruth(c)
+	c.truth, c.upkeep = newTruth(c), upkeep{contract: c}
 	return c
 }
 
@@ -78,6 +79,9 @@ func (c *contract) Wants() timeline.Kinds {
 	if c.header.Bounds.Notice > 0 {
 		k |= learning
 	}
+	if c.header.Bounds.Renew > 0 {
+		k |= renewing
+	}
 	return k | c.truth.Wants()
 }
 
@@ -85,6 +89,9 @@ func (c *contract) Observe(f *timeline.Fact) {
 	b := &c.header.Bounds
 	if b.Notice > 0 {
 		c.follow(f)
+	}
+	if b.Renew > 0 {
+		c.upkeep.follow(f)
 	}
 	switch f.Kind {
 	case history.Granted:
@@ -110,6 +117,7 @@ func (c *contract) Observe(f *timeline.Fact) {
 		c.returned(f, "extend", b.Extend)
 	case history.Released:
 		c.returned(f, "release", b.Release)
+		c.upkeep.released(f)
 		if c.truth.judges() {
 			c.truth.released(f)
 		}
@@ -136,6 +144,7 @@ const (
 	EndsWithRelease  Duty = "ends-with-release"   // a hold that was released is not extended
 	TellsTheTruth    Duty = "tells-the-truth"     // extend and release return what the nodes did
 	KeepsHeldKeys    Duty = "keeps-held-keys"     // only the holder's release deletes the key of a hold
+	RenewsHolds      Duty = "renews-holds"        // a lock that extends its holds by itself goes on to do so
 	NotifiesOfTheEnd Duty = "notifies-of-the-end" // a running holder learns in time that its hold has ended
 )
 
@@ -291,6 +300,7 @@ func (c *contract) Settle() {
 		if k.Kind == history.KeyGone && k.Reason == history.Deleted {
 			c.judgeDeletion(k)
 			c.noteDeletion(k)
+			c.upkeep.deleted(k)
 		}
 	}
 	for _, claim := range c.claims {

@@ -246,6 +246,12 @@ func (w *waiting) tellEnds(resource string) Event {
 func (p *progress) tellKeys(h *timeline.Hold, from, now history.Time) (told []Event) {
 	w, resource := p.of(h.Resource), h.Resource.Name
 	keys := w.inTheWay(h)
+	if from < now { // who is granted it now was not in the way
+		keys = slices.DeleteFunc(keys, func(k keptKey) bool {
+			o := h.Resource.Find(k.token)
+			return o != nil && o.Granted && o.GrantedAt == now
+		})
+	}
 	if len(keys) == 0 && w.goneAt > from && w.gone.token != h.Token {
 		keys, now = append(keys, w.gone), w.goneAt
 	}

@@ -175,6 +175,14 @@ type Bounds struct {
 	// given up. It should be far below the TTL.
 	Cleanup time.Duration `json:"cleanup,omitempty" yaml:"cleanup,omitempty" want:"0s.."`
 
+	// Quorum is the longest time for which a release may go on after a quorum of the nodes, in reach of
+	// the client since the call, has deleted the keys.
+	Quorum time.Duration `json:"quorum,omitempty" yaml:"quorum,omitempty" want:"0s.."`
+
+	// Renew is the longest time for which a lock that extends its holds by itself leaves one without:
+	// from the grant, or the return of an extension, to the next call of extend or to the hold's end.
+	Renew time.Duration `json:"renew,omitempty" yaml:"renew,omitempty" want:"0s.."`
+
 	// Notice is the longest time until a running holder must learn that its hold is over: from
 	// the end of the TTL, counted on the ground clock from when the lock read its own
 	// clock for it, or from when a paused client resumed.

@@ -23,6 +23,7 @@ func Bounds(s scenarios.Scenario) history.Bounds {
 		return b
 	}
 	b.Tries, b.Grant, b.Free, b.Cleanup = e.tries(s), e.grant(s), e.free(s), e.cleanup(s)
+	b.Quorum, b.Renew = e.quorum(s.Lock), e.renew(s.Lock)
 	return b
 }
 
@@ -38,6 +39,8 @@ func Achievable(s scenarios.Scenario) (kept []string) {
 		"grant":   {int64(of.Grant), int64(least.Grant)},
 		"free":    {int64(of.Free), int64(least.Free)},
 		"cleanup": {int64(of.Cleanup), int64(least.Cleanup)},
+		"quorum":  {int64(of.Quorum), int64(least.Quorum)},
+		"renew":   {int64(of.Renew), int64(least.Renew)},
 		"notice":  {int64(of.Notice), int64(least.Notice)},
 	} {
 		if b.least > 0 && b.has >= b.least {
@@ -155,6 +158,25 @@ func (e callTimes) free(s scenarios.Scenario) time.Duration {
 // spin returns how long a failed attempt and the delay after it take.
 func (e callTimes) spin(s scenarios.Scenario) time.Duration {
 	return s.Lock.Retry.Max + e.acquireAlone() + e.roundTrip
+}
+
+// quorum returns within what time a release returns after a quorum of nodes has deleted the keys. A lock
+// that asks one node after the other waits for each.
+func (e callTimes) quorum(l scenarios.Lock) time.Duration {
+	if e.storedOn != OnMajority || l.Sequential {
+		return 0
+	}
+	return withSlack(e.roundTrip)
+}
+
+// renew returns within what time a watchdog extends a hold again. It counts on the lock's clock, at which a
+// lock that sleeps on another looks 16 times per TTL.
+func (e callTimes) renew(l scenarios.Lock) time.Duration {
+	w := l.Watchdog
+	if e.storedOn != OnMajority || w.Every == 0 || w.Limit > 0 {
+		return 0
+	}
+	return w.Every + l.Allowance(l.TTL) + l.TTL/16 + e.nodeWait + 5*ms
 }
 
 // cleansUp reports whether the lock waits long enough for the reply to each of its requests.

@@ -188,6 +188,8 @@ func widened(stated, needed history.Bounds) history.Bounds {
 		Grant:   wide(stated.Grant, needed.Grant),
 		Free:    wide(stated.Free, needed.Free),
 		Cleanup: wide(stated.Cleanup, needed.Cleanup),
+		Quorum:  wide(stated.Quorum, needed.Quorum),
+		Renew:   wide(stated.Renew, needed.Renew),
 		Notice:  wide(stated.Notice, needed.Notice),
 		Tries:   stated.Tries,
 	}
