@@ -1,7 +1,9 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -30,7 +32,8 @@ const DeadlockFreedom Property = "deadlock_freedom"
 // dead.
 //
 // Without a fault a lock has no reason to wait for the TTL. If the bound of a free resource is stated,
-// no resource may be free for longer while a client waits for it: see [vacancies].
+// no resource may be free for longer while a client waits for it: see [vacancies]. A lock that promises
+// fairness does not refuse a client more often in a row, while it is granted to others, than its bound says.
 //
 // A wait that was too long during a fault is forgotten if that fault ends later, and can
 // have caused the wait for as long as it lasted. A fault that never ends is no excuse, and
@@ -47,8 +50,8 @@ type progress struct {
 	excuses  excuses
 	quiet    history.Time // the last effect of a fault that can have caused anybody's wait
 	long     []longWait   // waits that were too long and are not excused
-	free     *vacancies   // nil: the bound of a free resource is not stated
-	vacant   violations   // of that bound
+	free     *vacancies   // nil: no bound of what it measures is stated
+	vacant   violations   // of such a bound
 
 	tries  int
 	grants int
@@ -65,8 +68,8 @@ func newProgress(line *timeline.Timeline, s *shared) propertyChecker {
 		timeline: line, quiet: timeline.LongAgo, excuses: newExcuses(needed.Nodes(), line.Header.Clients),
 		instant: instant{called: make([]*timeline.Hold, 0, 4)},
 	}
-	if h.Bounds.Grant > 0 && h.Bounds.Free > 0 {
-		p.free = newVacancies(line, h.Bounds.Free, p.judgeVacancy)
+	if h.Bounds.Grant > 0 && (h.Bounds.Free > 0 || h.Bounds.Refusals > 0) {
+		p.free = newVacancies(line, cmp.Or(h.Bounds.Free, math.MaxInt64), p.judgeVacancy, p.judgeRefusal)
 		line.Listen(p.free)
 	}
 	return p
@@ -300,11 +303,29 @@ func (p *progress) judgeVacancy(v vacancy) {
 	})
 }
 
+// judgeRefusal judges a lock that promises fairness: how often it refuses a client while others are granted it.
+func (p *progress) judgeRefusal(h *timeline.Hold, row int) {
+	most := p.timeline.Header.Bounds.Refusals
+	if most == 0 || row != most+1 {
+		return
+	}
+	now := p.timeline.Now
+	p.vacant.add(func() Finding {
+		e := during(h, RoleWait, h.Acquire.At, now)
+		return Finding{
+			Events: []Event{e.say("client %d was refused %s at %s once more: %s in a row, more than %d, while others were granted it, and no fault went on",
+				e.Client, quoted(e.Resource), at(now), counted(row, "try"), most)},
+			Causes: unbroken(Event{Role: RoleWait, Text: "the lock itself preferred others"}),
+			Where:  &Place{Resource: e.Resource, Client: e.Client, From: h.Acquire.At, To: now},
+		}
+	})
+}
+
 // neverGranted returns the finding if nobody was ever granted the lock though no fault took place. Nobody's
 // keys can then have been in the way but those of other tries, however far apart the tries were.
 func (p *progress) neverGranted(end history.Time) (Finding, bool) {
 	const few = 3 // as many can be split by chance
-	if p.free == nil || !p.free.undisturbed() || p.tries < few {
+	if p.free == nil || p.timeline.Header.Bounds.Free == 0 || !p.free.undisturbed() || p.tries < few {
 		return Finding{}, false
 	}
 	for _, r := range p.timeline.ResourcesInOrder() {

@@ -26,13 +26,17 @@ import (
 // watch that is answered late count as faults.
 type vacancies struct {
 	timeline *timeline.Timeline
-	gap      time.Duration   // refused tries further apart are two waits
-	least    time.Duration   // shorter waits are not passed on
-	seen     func(v vacancy) // receives a wait when it ends, and when a try of it is refused
+	gap      time.Duration                   // refused tries further apart are two waits
+	least    time.Duration                   // shorter waits are not passed on
+	seen     func(v vacancy)                 // receives a wait when it ends, and when a try of it is refused
+	refused  func(h *timeline.Hold, row int) // receives each refusal without a fault: see [refusedRow]
 	vacant   timeline.PerResource[vacant]
 	uses     timeline.PerHold[holdUse]
+	rows     timeline.PerResource[timeline.PerClient[refusedRow]]
 
 	touched   []*timeline.Resource // in this instant
+	granted   []*timeline.Hold     // in this instant
+	refusals  []*timeline.Hold     // in this instant
 	disturbed bool                 // in this instant
 	from      history.Time         // what was before is not measured
 	going     int                  // faults
@@ -46,12 +50,16 @@ type vacant struct {
 	since   history.Time   // when that began
 	tried   history.Time   // when no try was under way any more
 	kept    history.Time   // until when keys of a hold that is over may be there
+	grants  int            // so far
 	granted *timeline.Hold // in this instant
 	refused *timeline.Hold // in this instant
 }
 
 // holdUse says how a hold counts for its resource.
-type holdUse struct{ trying, holding bool }
+type holdUse struct {
+	trying, holding bool
+	grants          int // of the resource, as of the call
+}
 
 // vacancy is a time in which a free resource was granted to nobody, though a client waited for it.
 type vacancy struct {
@@ -62,9 +70,9 @@ type vacancy struct {
 	granted  *timeline.Hold // ended it; nil: it goes on
 }
 
-func newVacancies(line *timeline.Timeline, least time.Duration, seen func(vacancy)) *vacancies {
+func newVacancies(line *timeline.Timeline, least time.Duration, seen func(vacancy), refused func(h *timeline.Hold, row int)) *vacancies {
 	h := &line.Header
-	v := &vacancies{timeline: line, gap: h.Bounds.Free, least: least, seen: seen, from: timeline.LongAgo}
+	v := &vacancies{timeline: line, gap: h.Bounds.Free, least: least, seen: seen, refused: refused, from: timeline.LongAgo}
 	if v.gap == 0 {
 		v.gap = h.LongestTTL
 	}
@@ -105,17 +113,17 @@ func (v *vacancies) observeHold(h *timeline.Hold, f *timeline.Fact) {
 			w.waits = false
 		}
 		if !h.Client.Dead {
-			u.trying = true
+			u.trying, u.grants = true, w.grants
 			w.open++
 		}
 	case history.Granted:
 		v.stopTrying(h)
-		w.granted = h
+		w.granted, v.granted = h, append(v.granted, h)
 		v.hold(h)
 	case history.Refused:
 		if u.trying {
 			v.stopTrying(h)
-			w.refused = h
+			w.refused, v.refusals = h, append(v.refusals, h)
 		}
 	case history.Extended:
 		if h.Leased() {
@@ -184,8 +192,41 @@ func (v *vacancies) keep(r *timeline.Resource) {
 	v.vacant.Of(r).kept = v.timeline.Now.Add(v.timeline.Header.LongestTTL)
 }
 
+// refusedRow is the refusals of a client in a row, in each of which the resource was granted to another client
+// since the refusal before, or since the first call. A fault, or a cancelled call, ends a row.
+type refusedRow struct {
+	tries  int
+	grants int // of the resource, as of the last refusal
+	begun  bool
+}
+
+// settleRows counts the refusals of the instant, after its grants.
+func (v *vacancies) settleRows() {
+	for _, h := range v.granted {
+		v.vacant.Of(h.Resource).grants++
+	}
+	for _, h := range v.refusals {
+		w, row := v.vacant.Of(h.Resource), v.rows.Of(h.Resource).Of(h.Client)
+		switch {
+		case h.Acquire.At < v.from || h.Client.Cancelled >= h.Acquire.At:
+			row.tries = 0
+		case w.grants > v.uses.Of(h).grants || row.begun && w.grants > row.grants:
+			row.tries++
+			v.refused(h, row.tries)
+		default:
+			v.refused(h, row.tries)
+		}
+		row.begun, row.grants = true, w.grants
+	}
+	for _, h := range v.granted {
+		*v.rows.Of(h.Resource).Of(h.Client) = refusedRow{}
+	}
+	v.granted, v.refusals = v.granted[:0], v.refusals[:0]
+}
+
 // Settle measures the waits that end in the instant, and begins others.
 func (v *vacancies) Settle() {
+	v.settleRows()
 	for _, r := range v.touched {
 		w := v.vacant.Of(r)
 		if w.granted != nil || w.refused != nil {

@@ -171,6 +171,10 @@ type Bounds struct {
 	// no fault takes place. It is judged with Grant.
 	Free time.Duration `json:"free,omitempty" yaml:"free,omitempty" want:"0s.."`
 
+	// Refusals is how often a fair lock may refuse a client in a row while it is granted to others and no
+	// fault takes place. It is judged with Grant. 0: the lock does not promise fairness.
+	Refusals int `json:"refusals,omitempty" yaml:"refusals,omitempty" want:"0.."`
+
 	// Cleanup is the longest time for which a reachable node may keep the key of a token that was
 	// given up. It should be far below the TTL.
 	Cleanup time.Duration `json:"cleanup,omitempty" yaml:"cleanup,omitempty" want:"0s.."`

@@ -192,6 +192,8 @@ func widened(stated, needed history.Bounds) history.Bounds {
 		Renew:   wide(stated.Renew, needed.Renew),
 		Notice:  wide(stated.Notice, needed.Notice),
 		Tries:   stated.Tries,
+
+		Refusals: stated.Refusals,
 	}
 }
 
