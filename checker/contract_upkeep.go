@@ -69,7 +69,7 @@ var renewing = timeline.KindSet(history.Granted, timeline.Reentered, history.Ext
 // follow follows when a hold is extended.
 func (u *upkeep) follow(f *timeline.Fact) {
 	h := f.Hold
-	if h == nil || !renewing.Has(f.Kind) {
+	if h == nil || h.Client.Dead || !renewing.Has(f.Kind) {
 		return
 	}
 	r := u.renewals.Of(h)
