@@ -31,8 +31,8 @@ const Contract Property = "contract"
 // The time in which a client was paused, or queued, does not count. Calls of a
 // client that died are not judged. A hold without a TTL has no validity.
 //
-// If the header states a bound for it, a running holder must learn in time that its
-// hold has ended: see [lossNotice].
+// If the header states bounds for it, a running holder must learn in time that its hold has ended, see
+// [lossNotice], and no slow node holds up a release or an extension, see [upkeep].
 type contract struct {
 	header   history.Header
 	quorum   timeline.Electorate
@@ -42,6 +42,7 @@ type contract struct {
 	instead timeline.PerHold[[]timeline.WrongKey] // other keys that were deleted for the holder since it called release
 	claims  []claim                               // in this instant
 	truth   truth
+	upkeep  upkeep
 
 	calls    int
 	breaches violations
@@ -65,7 +66,7 @@ const (
 
 func newContract(line *timeline.Timeline, _ *shared) propertyChecker {
 	c := &contract{header: line.Header, quorum: timeline.ElectorateOf(line.Header), timeline: line}
-	c.truth = newTruth(c)
+	c.truth, c.upkeep = newTruth(c), upkeep{contract: c}
 	return c
 }
 
@@ -78,6 +79,12 @@ func (c *contract) Wants() timeline.Kinds {
 	if c.header.Bounds.Notice > 0 {
 		k |= learning
 	}
+	if c.header.Bounds.Renew > 0 {
+		k |= renewing
+	}
+	if c.truthful() {
+		k |= timeline.KindSet(history.KeySet)
+	}
 	return k | c.truth.Wants()
 }
 
@@ -85,6 +92,9 @@ func (c *contract) Observe(f *timeline.Fact) {
 	b := &c.header.Bounds
 	if b.Notice > 0 {
 		c.follow(f)
+	}
+	if b.Renew > 0 {
+		c.upkeep.follow(f)
 	}
 	switch f.Kind {
 	case history.Granted:
@@ -110,6 +120,7 @@ func (c *contract) Observe(f *timeline.Fact) {
 		c.returned(f, "extend", b.Extend)
 	case history.Released:
 		c.returned(f, "release", b.Release)
+		c.upkeep.released(f)
 		if c.truth.judges() {
 			c.truth.released(f)
 		}
@@ -136,6 +147,7 @@ const (
 	EndsWithRelease  Duty = "ends-with-release"   // a hold that was released is not extended
 	TellsTheTruth    Duty = "tells-the-truth"     // extend and release return what the nodes did
 	KeepsHeldKeys    Duty = "keeps-held-keys"     // only the holder's release deletes the key of a hold
+	RenewsHolds      Duty = "renews-holds"        // a lock that extends its holds by itself goes on to do so
 	NotifiesOfTheEnd Duty = "notifies-of-the-end" // a running holder learns in time that its hold has ended
 )
 
@@ -281,7 +293,7 @@ func (c *contract) claim(f *timeline.Fact, what claimKind) {
 }
 
 func (*contract) Settles() timeline.Kinds {
-	return timeline.KindSet(history.Extended, history.Released, history.KeyGone) // also for entries: see [truth]
+	return timeline.KindSet(history.Extended, history.Released, history.KeyGone, history.KeySet) // also for entries: see [truth]
 }
 
 // Settle judges the claims and deletions of the instant. It is known now who held the
@@ -291,6 +303,10 @@ func (c *contract) Settle() {
 		if k.Kind == history.KeyGone && k.Reason == history.Deleted {
 			c.judgeDeletion(k)
 			c.noteDeletion(k)
+			c.upkeep.deleted(k)
+		}
+		if k.Hold != nil && c.truthful() {
+			c.losing(k)
 		}
 	}
 	for _, claim := range c.claims {
@@ -667,6 +683,10 @@ type lossNotice struct {
 	lost   bool         // it was told of the loss, which is final
 	lostAt history.Time
 	blamed bool // a violation by this hold was reported
+
+	missing timeline.Nodes // that have lost its key
+	gone    bool           // its keys are no longer on a quorum
+	goneAt  history.Time   // since then
 }
 
 // learning are the kinds of events by which a holder learns of the end, or by which it has
@@ -726,6 +746,36 @@ func (c *contract) leased(h *timeline.Hold, now history.Time) {
 	if h.TTL > 0 && !h.Endless() {
 		n := c.notices.Of(h)
 		n.given, n.end, n.since = true, from.Add(h.TTL), now
+	}
+}
+
+// losing notes that the keys of a hold are no longer on a quorum, which is a loss. A holder without an end has
+// to learn of it within a TTL, as any other does, and the bound. If the lock sets the keys again meanwhile, the
+// holder goes on as if nothing had been lost.
+func (c *contract) losing(k timeline.KeyChange) {
+	h, n := k.Hold, c.notices.Of(k.Hold)
+	if !h.Leased() || h.ReleaseCalled || h.Lost || h.GrantedAt >= k.At {
+		return
+	}
+	backed := c.quorum.Quorum(h.Keys.Set)
+	if k.Kind == history.KeyGone {
+		n.missing = n.missing.With(k.Node)
+	}
+	switch {
+	case k.Kind == history.KeyGone && !backed && !n.gone:
+		n.gone, n.goneAt = true, k.At
+		if bound := c.header.Bounds.Notice; bound > 0 && h.Endless() {
+			n.given, n.since, n.end = true, h.GrantedAt, k.At.Add(c.header.LongestTTL)
+		}
+	case k.Kind == history.KeySet && backed && n.gone && n.missing.Has(k.Node) && k.Client == h.Client.Number && n.goneAt < k.At:
+		c.violate(NotifiesOfTheEnd, placeOfHold(h, n.goneAt, k.At), func() []Event {
+			e := during(h, RoleLoss, n.goneAt, k.At)
+			return []Event{e.say("client %d held %s since %s; from %s on its keys were on no quorum, and at %s the lock set them again, and had not told it of the loss",
+				e.Client, e.lock(), at(h.GrantedAt), at(e.From), at(e.To))}
+		})
+		n.gone = false
+	case backed:
+		n.gone = false
 	}
 }
 
@@ -822,6 +872,9 @@ func (c *contract) tooLate(h *timeline.Hold, now history.Time, how func(Event) E
 	c.breaches.add(func() Finding {
 		held, over := during(h, RoleAccess, h.GrantedAt, c.leasedUntil(h)), c.leasedUntil(h)
 		held = held.say("client %d held %s since %s for a time to live that was over at %s", held.Client, held.lock(), at(h.GrantedAt), at(over))
+		if n := c.notices.Of(h); h.Endless() {
+			held = held.say("client %d held %s since %s without an end, and its keys were on no quorum since %s", held.Client, held.lock(), at(h.GrantedAt), at(n.goneAt))
+		}
 		late := how(during(h, RoleWait, now, 0))
 		faults := eventsOf(c.timeline.Faults.Between(h.Acquire.At, now), timeline.Forever, false)
 		where := placeOfHold(h, over, now)
@@ -832,6 +885,9 @@ func (c *contract) tooLate(h *timeline.Hold, now history.Time, how func(Event) E
 // lateBecause returns the causes. A clock that reached the end of validity in time was not
 // wrong, whatever faults did to it.
 func (c *contract) lateBecause(h *timeline.Hold, now history.Time) []Cause {
+	if h.Endless() {
+		return unbroken(Event{Role: RoleWait, Text: "the lock itself did not tell it of the loss"})
+	}
 	if h.Expired() && h.Expiry() <= c.leasedUntil(h) {
 		reached := Event{Role: RoleAccess, From: h.Expiry(), Client: h.Client.Number}
 		return unbroken(reached.say("the clock that the lock reads had come to the end of validity at %s", at(h.Expiry())))

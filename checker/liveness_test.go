@@ -2,6 +2,7 @@ package checker_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,6 +156,86 @@ func TestTriesWithoutAMinority(t *testing.T) {
 		}
 		if planted && (f.Count != 1 || !strings.Contains(f.Story(), fmt.Sprintf("client %d was refused", refused))) {
 			t.Fatalf("client %d was refused %d times in a row, and %d violations are found, want 1: %s", refused, toleranceTrys, f.Count, f.Story())
+		}
+	})
+}
+
+// drawHandovers draws what clients do with one resource, with no fault: holds, and refused tries.
+func drawHandovers(t *rapid.T) (q sequence) {
+	for client := range rapid.IntRange(1, 3).Draw(t, "clients") {
+		for now := 0; now < 40; {
+			call := now + rapid.IntRange(0, 9).Draw(t, "think")
+			ret := call + rapid.IntRange(0, 6).Draw(t, "took")
+			if now = ret + 1; rapid.Bool().Draw(t, "refused") {
+				q.refused(client+1, call, ret)
+				continue
+			}
+			now += rapid.IntRange(0, 9).Draw(t, "held")
+			q.held(client+1, call, ret, now)
+			now++
+		}
+	}
+	return q
+}
+
+// longestFree computes by its definition how long the resource was free while somebody waited. It looks
+// at each time between two instants: is nobody's hold under way, and is a try, or are refused tries on
+// both sides of it that are no further apart than the bound, with nobody's hold in between?
+func longestFree(q sequence, bound int) (longest int) {
+	free := func(at int) bool { // between at and at+1
+		return !slices.ContainsFunc(q.scripts, func(s script) bool { return !s.refused && s.ret <= at && at < s.release })
+	}
+	grantedAt := func(at int) bool {
+		return slices.ContainsFunc(q.scripts, func(s script) bool { return !s.refused && s.ret == at })
+	}
+	waits := func(at int) bool {
+		next := never
+		for _, s := range q.scripts {
+			if s.call <= at && at < s.ret {
+				return true
+			}
+			if s.call > at {
+				next = min(next, s.call)
+			}
+		}
+		for since := at; since >= 0 && free(since); since-- {
+			if slices.ContainsFunc(q.scripts, func(s script) bool { return s.refused && s.ret == since }) {
+				return next-since <= bound
+			}
+			if grantedAt(since) {
+				return false
+			}
+		}
+		return false
+	}
+	length := 0
+	for at := range 100 {
+		if grantedAt(at) {
+			length = 0
+		}
+		if length++; !free(at) || !waits(at) {
+			length = 0
+		}
+		longest = max(longest, length)
+	}
+	return longest
+}
+
+// TestLongestFreeFollowsFromItsDefinition: how long a free resource was granted to nobody, and whether
+// that was too long, is as the definition says.
+func TestLongestFreeFollowsFromItsDefinition(t *testing.T) {
+	repeat(t, 5_000, func(t *rapid.T) {
+		const bound = 5
+		q := drawHandovers(t)
+		header, events := write(q.scripts, rapid.Uint64().Draw(t, "order of ties"))
+		header.LongestTTL, header.Bounds = 1000, history.Bounds{Grant: 1000, Free: bound}
+		report, want := judge(header, events), longestFree(q, bound)
+		if got := int(report.Measurements.LongestFree); got != want {
+			t.Fatalf("the resource was free for %d while a client waited, and %d is measured", want, got)
+		}
+		granted := slices.ContainsFunc(q.scripts, func(s script) bool { return !s.refused }) // otherwise the tries may be far apart
+		if f := report.Finding(checker.DeadlockFreedom); granted && (f.Verdict == checker.Violated) != (want > bound) {
+			t.Fatalf("the resource was free for %d while a client waited, and with a bound of %d %v is %v: %s", want, bound, f.Property, f.Verdict, f.Story())
 		}
 	})
 }

@@ -22,6 +22,7 @@ type Measurements struct {
 	Work
 	Acquiring
 	Outages
+	Vacancies
 	Waits
 	Deaths
 	Rounds
@@ -38,7 +39,7 @@ type Measurements struct {
 // of waits, and observers of who holds or wants a resource come before the meter of outages, so
 // that they see the state before an event.
 var meters = []func(l *timeline.Timeline, d *demand) meter{
-	newWorkMeter, newAcquiringMeter, newDeathMeter, newRoundMeter, newWaitMeter, newOutageMeter,
+	newWorkMeter, newAcquiringMeter, newDeathMeter, newRoundMeter, newWaitMeter, newOutageMeter, newVacancyMeter,
 	newQueueMeter, newUpdateMeter, newGrantMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
 }
 

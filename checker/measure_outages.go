@@ -204,6 +204,49 @@ func (m *outageMeter) measure(all *Measurements, end history.Time) {
 	all.Outages = m.Outages
 }
 
+// Vacancies is how long a free resource was granted to nobody while a client waited for it, and how often
+// clients were refused, without a fault: see [vacancies]. The bounds are [history.Bounds.Free] and
+// [history.Bounds.Refusals].
+type Vacancies struct {
+	LongestFree time.Duration `json:"longest_free" runs:"max"`
+
+	// Refusals counts the tries that were refused although no fault took place, GaveUp those of them that
+	// had lasted for longer than the longest TTL. RefusedInRow is the most refusals of a client in a row,
+	// between which the resource was granted to others, and RefusedClient that client, for one history.
+	Refusals      int `json:"refusals" runs:"sum"`
+	GaveUp        int `json:"gave_up" runs:"sum"`
+	RefusedInRow  int `json:"refused_in_row" runs:"max"`
+	RefusedClient int `json:"refused_client,omitempty"`
+}
+
+func (*Vacancies) figures(int) []Figure { return nil }
+
+type vacancyMeter struct {
+	Vacancies
+	*vacancies
+}
+
+func newVacancyMeter(line *timeline.Timeline, _ *demand) meter {
+	m := &vacancyMeter{}
+	m.vacancies = newVacancies(line, 0, func(v vacancy) { m.LongestFree = v.to.Sub(v.from); m.least = m.LongestFree }, m.refuse)
+	return m
+}
+
+func (m *vacancyMeter) refuse(h *timeline.Hold, row int) {
+	m.Refusals++
+	if now := m.timeline.Now; now.Sub(h.Acquire.At) > m.timeline.Header.LongestTTL {
+		m.GaveUp++
+	}
+	if row > m.RefusedInRow {
+		m.RefusedInRow, m.RefusedClient = row, h.Client.Number
+	}
+}
+
+func (m *vacancyMeter) measure(all *Measurements, _ history.Time) {
+	m.passOpen()
+	all.Vacancies = m.Vacancies
+}
+
 // Deaths is the deaths of holders and what followed.
 type Deaths struct {
 	// HolderDeaths counts the clients that died while they held a resource, counted by validity.

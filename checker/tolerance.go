@@ -30,6 +30,9 @@ const FaultTolerance Property = "fault_tolerance"
 //
 // As many fair tries in a row without a grant as the bound says are a violation.
 //
+// So is one extension that fails although a quorum of the nodes kept the hold's key from the call to the
+// return: see [tolerance.fairExtension].
+//
 // If a watch reports the nodes' keys, or a store's entries, it has to have got its answers meanwhile from
 // every node that the client reached, and none as late as a try takes on average: a node that answers
 // later is not in reach. That shows when the next answer comes.
@@ -45,6 +48,7 @@ type tolerance struct {
 	faulty   bool             // some node was out of some client's reach at some time
 	returned []attempt        // in this instant
 	called   []*timeline.Hold // tries, in this instant
+	failed   []attempt        // extensions that failed, in this instant
 	leaving  []departure      // in this instant
 	cleared  []orphanKey      // keys that went away in this instant
 	streaks  map[streakKey]streak
@@ -120,7 +124,7 @@ func (t *tolerance) Wants() timeline.Kinds {
 	if t.timeline.Header.Watched {
 		keys = timeline.KindSet(history.EntriesSeen) // keys are recorded late
 	}
-	return keys | timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
+	return keys | timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.Lapse, history.Kill,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp)
 }
 
@@ -141,6 +145,10 @@ func (t *tolerance) Observe(f *timeline.Fact) {
 	case history.Granted, history.Refused:
 		if f.Hold != nil {
 			t.returned = append(t.returned, attempt{f.Hold, f.Hold.Acquire.At, f.Time, f.Kind == history.Granted, f.Kind == history.Granted})
+		}
+	case history.ExtendFailed:
+		if f.Hold != nil {
+			t.failed = append(t.failed, attempt{hold: f.Hold, call: f.Call.At, at: f.Time})
 		}
 	case timeline.Reentered:
 		t.returned = append(t.returned, attempt{f.Try, f.Try.Acquire.At, f.Time, true, false})
@@ -185,6 +193,12 @@ func (t *tolerance) Settle() {
 			t.stop(a.hold, t.refusedUntil(a))
 		}
 	}
+	for _, a := range t.failed {
+		if t.fairExtension(a) {
+			t.failExtension(a)
+		}
+	}
+	t.failed = t.failed[:0]
 	t.returned, t.called, t.cleared = t.returned[:0], t.called[:0], t.cleared[:0]
 }
 
@@ -244,6 +258,38 @@ func (t *tolerance) fair(a attempt) bool {
 		return false
 	}
 	return t.rivals.Of(a.hold).obstructed&reached == 0 && t.competitors.Of(a.hold.Resource).free(a)
+}
+
+// fairExtension reports whether an extension should have succeeded: some node was out of the client's
+// reach, nothing about any node or link changed during the call, and a quorum of the nodes in reach kept
+// the key all that time. The validity had not ended, nobody had reported a loss or called release, the
+// client was not paused and had not cancelled the call, and it asked for a TTL no shorter than its own.
+func (t *tolerance) fairExtension(a attempt) bool {
+	h, lock := a.hold, timeline.ElectorateOf(t.timeline.Header)
+	c, gone := h.Client, t.timeline.Down|h.Client.Unlinked
+	switch {
+	case !timeline.ExactKeys(t.timeline.Header) || lock.None() || gone == 0 || t.changed >= a.call:
+		return false
+	case h.Expired() || h.Lost || h.ReleaseCalled || h.ExtendTTL != 0 && h.ExtendTTL < h.TTL:
+		return false
+	case c.Paused || c.PauseChanged >= a.call || a.cancelled():
+		return false
+	}
+	return lock.Quorum(h.Keys.Kept & h.Keys.Set &^ gone)
+}
+
+func (t *tolerance) failExtension(a attempt) {
+	h := a.hold
+	kept := h.Keys.Kept & h.Keys.Set &^ (t.timeline.Down | h.Client.Unlinked)
+	t.breaches.add(func() Finding {
+		e := during(h, RoleWait, a.call, a.at)
+		e.Nodes = listNodes(kept, nil)
+		return Finding{
+			Events: []Event{e.say("client %d called extend of %s at %s and was told at %s that it failed, though it reached %v, a quorum, which kept the key all that time", e.Client, e.lock(), at(e.From), at(e.To), kept)},
+			Causes: unbroken(Event{Role: RoleWait, Text: "the lock itself did not extend it"}),
+			Where:  &Place{Resource: h.Resource.Name, Client: e.Client, From: a.call, To: a.at},
+		}
+	})
 }
 
 func (t *tolerance) violate(a attempt, s streak) {

@@ -184,9 +184,25 @@ type Bounds struct {
 	// faults have ended, nobody holds it and the longest TTL has passed.
 	Grant time.Duration `json:"grant,omitempty" yaml:"grant,omitempty" want:"0s.."`
 
+	// Free is the longest time for which nobody may be granted a free lock while a client waits for it and
+	// no fault takes place. It is judged with Grant.
+	Free time.Duration `json:"free,omitempty" yaml:"free,omitempty" want:"0s.."`
+
+	// Refusals is how often a fair lock may refuse a client in a row while it is granted to others and no
+	// fault takes place. It is judged with Grant. 0: the lock does not promise fairness.
+	Refusals int `json:"refusals,omitempty" yaml:"refusals,omitempty" want:"0.."`
+
 	// Cleanup is the longest time for which a reachable node may keep the key of a token that was
 	// given up. It should be far below the TTL.
 	Cleanup time.Duration `json:"cleanup,omitempty" yaml:"cleanup,omitempty" want:"0s.."`
+
+	// Quorum is the longest time for which a release may go on after a quorum of the nodes, in reach of
+	// the client since the call, has deleted the keys.
+	Quorum time.Duration `json:"quorum,omitempty" yaml:"quorum,omitempty" want:"0s.."`
+
+	// Renew is the longest time for which a lock that extends its holds by itself leaves one without:
+	// from the grant, or the return of an extension, to the next call of extend or to the hold's end.
+	Renew time.Duration `json:"renew,omitempty" yaml:"renew,omitempty" want:"0s.."`
 
 	// Notice is the longest time until a running holder must learn that its hold is over: from
 	// the end of the TTL, counted on the ground clock from when the lock read its own

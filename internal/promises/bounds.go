@@ -22,7 +22,8 @@ func Bounds(s scenarios.Scenario) history.Bounds {
 	if !e.feasible(s) {
 		return b
 	}
-	b.Tries, b.Grant, b.Cleanup = e.tries(s), e.grant(s), e.cleanup(s)
+	b.Tries, b.Grant, b.Free, b.Cleanup = e.tries(s), e.grant(s), e.free(s), e.cleanup(s)
+	b.Quorum, b.Renew = e.quorum(s.Lock), e.renew(s.Lock)
 	return b
 }
 
@@ -117,11 +118,10 @@ func (e callTimes) tries(s scenarios.Scenario) int {
 // time.
 func (e callTimes) grant(s scenarios.Scenario) time.Duration {
 	l := s.Lock
-	gives := l.Tries > 0
-	spins := l.Retry.Max + e.acquireAlone() + e.roundTrip
+	gives, spins := l.Tries > 0, 20*e.spin(s)
 	switch {
 	case e.storedOn == InStore:
-		return 4*l.TTL + l.LockDelay + l.Grace + 4*longest(s.Store.Election) + 20*spins
+		return 4*l.TTL + l.LockDelay + l.Grace + 4*longest(s.Store.Election) + spins
 	case e.storedOn == OnOneNode:
 		if gives || l.Kind == "check-then-set" || l.Kind == "setnx-then-expire" { // keys without expiry
 			return 0
@@ -132,7 +132,40 @@ func (e callTimes) grant(s scenarios.Scenario) time.Duration {
 	case l.Retry.Max-l.Retry.Min < RetryRoom(s):
 		return 0
 	}
-	return 20*spins + 2*l.Quarantine
+	return spins + 2*l.Quarantine
+}
+
+// free returns within what time one of several retrying clients is granted a lock that is free,
+// without faults. Only a store keeps a lock from others for longer than its entry.
+func (e callTimes) free(s scenarios.Scenario) time.Duration {
+	if e.grant(s) == 0 {
+		return 0
+	}
+	return 20*e.spin(s) + s.Lock.LockDelay + s.Lock.Grace
+}
+
+// spin returns how long a failed attempt and the delay after it take.
+func (e callTimes) spin(s scenarios.Scenario) time.Duration {
+	return s.Lock.Retry.Max + e.acquireAlone() + e.roundTrip
+}
+
+// quorum returns within what time a release returns after a quorum of nodes has deleted the keys. A lock
+// that asks one node after the other waits for each.
+func (e callTimes) quorum(l scenarios.Lock) time.Duration {
+	if e.storedOn != OnMajority || l.Sequential {
+		return 0
+	}
+	return withSlack(e.roundTrip)
+}
+
+// renew returns within what time a watchdog extends a hold again. It counts on the lock's clock, at which a
+// lock that sleeps on another looks 16 times per TTL.
+func (e callTimes) renew(l scenarios.Lock) time.Duration {
+	w := l.Watchdog
+	if e.storedOn != OnMajority || w.Every == 0 || w.Limit > 0 {
+		return 0
+	}
+	return w.Every + l.Allowance(l.TTL) + l.TTL/16 + e.nodeWait + 5*ms
 }
 
 // cleansUp reports whether the lock waits long enough for the reply to each of its requests.

@@ -41,7 +41,7 @@ func Of(s scenarios.Scenario) Terms {
 		return nil
 	}
 	t := kind.terms(s)
-	if a, ok := t[checker.Contract]; ok && s.Bounds.Notice > 0 {
+	if a, ok := t[checker.Contract]; ok && s.Bounds.Notice+s.Bounds.Renew > 0 {
 		t[checker.Contract] = withNoticeClock(a, s)
 	}
 	if a, ok := effectAssumptions(s, t); ok {
@@ -87,7 +87,7 @@ func withOwnClock(a Assumptions, s scenarios.Scenario) Assumptions {
 	return a
 }
 
-// withNoticeClock adds the assumptions of a lock that warns its holder in time, by a clock:
+// withNoticeClock adds the assumptions of a lock that warns its holder, or extends its hold, in time, by a clock:
 // the clock is slow by no more than the allowance.
 func withNoticeClock(a Assumptions, s scenarios.Scenario) Assumptions {
 	a.ClockRatePPM, a.ClockGoesOn = leaseAssumptions(s).ClockRatePPM, true

@@ -49,6 +49,9 @@ func (c *Client) pausedFor(now history.Time) time.Duration {
 	return c.PausedFor
 }
 
+// PausedUpTo returns how long the client has been paused up to now, in all.
+func (c *Client) PausedUpTo(now history.Time) time.Duration { return c.pausedFor(now) }
+
 func (c *Client) setPaused(paused bool, now history.Time) {
 	c.PausedFor = c.pausedFor(now)
 	if paused && !c.Paused {

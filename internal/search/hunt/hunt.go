@@ -171,9 +171,9 @@ func (h Hunt) assumed(s scenarios.Scenario, random *rand.Rand) (promises.Assumpt
 // under the plan. The other bounds still apply.
 func (h Hunt) withPromisedBounds(s scenarios.Scenario) scenarios.Scenario {
 	without := s
-	without.Bounds.Notice = 0
+	without.Bounds.Notice, without.Bounds.Renew = 0, 0
 	kept := func(s scenarios.Scenario) bool { return h.Terms(s).Excuse(checker.Contract, s) == nil }
-	if s.Bounds.Notice > 0 && !kept(s) && kept(without) {
+	if s.Bounds != without.Bounds && !kept(s) && kept(without) {
 		return without
 	}
 	return s

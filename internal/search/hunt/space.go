@@ -158,7 +158,7 @@ func (a scenarioSpace) workloads(d rng) (own []string) {
 func widened(stated, needed history.Bounds) history.Bounds {
 	return stated.Combined(needed, func(name string, stated, needed int64) int64 {
 		switch {
-		case name == "tries":
+		case name == "tries" || name == "refusals":
 			return stated
 		case stated == 0 || needed == 0:
 			return 0

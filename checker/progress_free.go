@@ -1,0 +1,311 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
+)
+
+// vacancies measures for how long a free resource is granted to nobody while a client waits for it,
+// without a fault.
+//
+// A resource is free if no window of a hold is open and no release is under way. After a hold that ended
+// by itself, or whose release has an unknown outcome, its keys may stay for the longest TTL. All other
+// keys are the lock's own doing: it keeps no other client waiting with them unless something goes wrong.
+//
+// A client waits while a try of its is under way. Refused tries are one wait if no gap between them is
+// longer than the bound.
+//
+// Nothing is measured while a fault goes on, and after it until the longest TTL and the bound of a grant
+// have passed: so much time a lock has to recover. A pause, a death, a node or a link that is down, and a
+// watch that is answered late count as faults.
+type vacancies struct {
+	timeline *timeline.Timeline
+	gap      time.Duration                   // refused tries further apart are two waits
+	least    time.Duration                   // shorter waits are not passed on
+	seen     func(v vacancy)                 // receives a wait when it ends, and when a try of it is refused
+	refused  func(h *timeline.Hold, row int) // receives each refusal without a fault: see [refusedRow]
+	vacant   timeline.PerResource[vacant]
+	uses     timeline.PerHold[holdUse]
+	rows     timeline.PerResource[timeline.PerClient[refusedRow]]
+
+	touched   []*timeline.Resource // in this instant
+	granted   []*timeline.Hold     // in this instant
+	refusals  []*timeline.Hold     // in this instant
+	disturbed bool                 // in this instant
+	from      history.Time         // what was before is not measured
+	going     int                  // faults
+}
+
+// vacant is what is known of one resource.
+type vacant struct {
+	held    int            // holds whose window is open, or whose release is under way
+	open    int            // tries under way
+	waits   bool           // a client waits for the free resource
+	since   history.Time   // when that began
+	tried   history.Time   // when no try was under way any more
+	kept    history.Time   // until when keys of a hold that is over may be there
+	grants  int            // so far
+	granted *timeline.Hold // in this instant
+	refused *timeline.Hold // in this instant
+}
+
+// holdUse says how a hold counts for its resource.
+type holdUse struct {
+	trying, holding bool
+	grants          int // of the resource, as of the call
+}
+
+// vacancy is a time in which a free resource was granted to nobody, though a client waited for it.
+type vacancy struct {
+	resource *timeline.Resource
+	from, to history.Time
+	waiter   *timeline.Hold // has waited longest
+	refused  bool           // now
+	granted  *timeline.Hold // ended it; nil: it goes on
+}
+
+func newVacancies(line *timeline.Timeline, least time.Duration, seen func(vacancy), refused func(h *timeline.Hold, row int)) *vacancies {
+	h := &line.Header
+	v := &vacancies{timeline: line, gap: h.Bounds.Free, least: least, seen: seen, refused: refused, from: timeline.LongAgo}
+	if v.gap == 0 {
+		v.gap = h.LongestTTL
+	}
+	return v
+}
+
+func (v *vacancies) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.Release, history.Released, history.Lost, history.Lapse,
+		history.FaultStart, history.FaultEnd, history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill,
+		history.Leader, history.EntriesSeen)
+}
+
+func (v *vacancies) Observe(f *timeline.Fact) {
+	h := f.Hold
+	switch f.Kind {
+	case history.Acquire, history.Granted, history.Refused, history.Extended, history.Release, history.Released, history.Lost, history.Lapse:
+		if h != nil {
+			v.observeHold(h, f)
+		}
+	case timeline.Reentered:
+		v.stopTrying(f.Try)
+	case history.EntriesSeen:
+		v.disturbed = v.disturbed || f.Silence() > v.gap/requiredLooks
+	default:
+		v.observeFault(f)
+	}
+}
+
+func (v *vacancies) observeHold(h *timeline.Hold, f *timeline.Fact) {
+	u, w := v.uses.Of(h), v.touch(h.Resource)
+	if calls := f.Kind == history.Acquire || f.Kind == history.Granted || f.Kind == history.Refused; u.trying && !calls {
+		v.stopTrying(h) // it was granted, although its call has not returned
+		w.waits = false
+	}
+	switch f.Kind {
+	case history.Acquire:
+		if w.open == 0 && f.Time.Sub(w.tried) > v.gap {
+			w.waits = false
+		}
+		if !h.Client.Dead {
+			u.trying, u.grants = true, w.grants
+			w.open++
+		}
+	case history.Granted:
+		v.stopTrying(h)
+		w.granted, v.granted = h, append(v.granted, h)
+		v.hold(h)
+	case history.Refused:
+		if u.trying {
+			v.stopTrying(h)
+			w.refused, v.refusals = h, append(v.refusals, h)
+		}
+	case history.Extended:
+		if h.Leased() {
+			v.hold(h)
+		}
+	case history.Released:
+		v.letGo(h)
+		if f.Outcome == history.Unknown {
+			v.keep(h.Resource)
+		}
+	case history.Lost, history.Lapse:
+		if !h.Release.Open && !h.Leased() && u.holding {
+			v.letGo(h)
+			v.keep(h.Resource)
+		}
+	}
+}
+
+func (v *vacancies) observeFault(f *timeline.Fact) {
+	v.disturbed = true
+	switch f.Kind {
+	case history.FaultStart:
+		v.going++
+	case history.FaultEnd:
+		v.going--
+	case history.Kill:
+		for _, h := range f.Actor.Holds {
+			v.stopTrying(h)
+			if v.uses.Of(h).holding {
+				v.letGo(h)
+				v.keep(h.Resource)
+			}
+		}
+	}
+}
+
+func (v *vacancies) touch(r *timeline.Resource) *vacant {
+	v.touched = append(v.touched, r)
+	return v.vacant.Of(r)
+}
+
+func (v *vacancies) stopTrying(h *timeline.Hold) {
+	if u := v.uses.Of(h); u.trying {
+		w := v.touch(h.Resource)
+		u.trying, w.tried = false, v.timeline.Now
+		w.open--
+	}
+}
+
+func (v *vacancies) hold(h *timeline.Hold) {
+	if u := v.uses.Of(h); !u.holding {
+		u.holding = true
+		v.touch(h.Resource).held++
+	}
+}
+
+func (v *vacancies) letGo(h *timeline.Hold) {
+	if u := v.uses.Of(h); u.holding {
+		u.holding = false
+		v.touch(h.Resource).held--
+	}
+}
+
+// keep notes that keys of a hold may stay for their TTL.
+func (v *vacancies) keep(r *timeline.Resource) {
+	v.vacant.Of(r).kept = v.timeline.Now.Add(v.timeline.Header.LongestTTL)
+}
+
+// refusedRow is the refusals of a client in a row, in each of which the resource was granted to another client
+// since the refusal before, or since the first call. A fault, or a cancelled call, ends a row.
+type refusedRow struct {
+	tries  int
+	grants int // of the resource, as of the last refusal
+	begun  bool
+}
+
+// settleRows counts the refusals of the instant, after its grants.
+func (v *vacancies) settleRows() {
+	for _, h := range v.granted {
+		v.vacant.Of(h.Resource).grants++
+	}
+	for _, h := range v.refusals {
+		w, row := v.vacant.Of(h.Resource), v.rows.Of(h.Resource).Of(h.Client)
+		switch {
+		case h.Acquire.At < v.from || h.Client.Cancelled >= h.Acquire.At:
+			row.tries = 0
+		case w.grants > v.uses.Of(h).grants || row.begun && w.grants > row.grants:
+			row.tries++
+			v.refused(h, row.tries)
+		default:
+			v.refused(h, row.tries)
+		}
+		row.begun, row.grants = true, w.grants
+	}
+	for _, h := range v.granted {
+		*v.rows.Of(h.Resource).Of(h.Client) = refusedRow{}
+	}
+	v.granted, v.refusals = v.granted[:0], v.refusals[:0]
+}
+
+// Settle measures the waits that end in the instant, and begins others.
+func (v *vacancies) Settle() {
+	v.settleRows()
+	for _, r := range v.touched {
+		w := v.vacant.Of(r)
+		if w.granted != nil || w.refused != nil {
+			v.pass(r, w)
+		}
+		if w.granted != nil || w.held > 0 {
+			w.waits = false
+		}
+		if !w.waits && w.held == 0 && (w.open > 0 || w.refused != nil) {
+			w.waits, w.since = true, v.timeline.Now
+		}
+		w.granted, w.refused = nil, nil
+	}
+	v.touched = v.touched[:0]
+	if v.disturbed {
+		v.disturb()
+	}
+}
+
+// pass passes on a wait up to now, if it is long enough.
+func (v *vacancies) pass(r *timeline.Resource, w *vacant) {
+	from, now := max(w.since, w.kept, v.from), v.timeline.Now
+	if !w.waits || from > now || now.Sub(from) <= v.least {
+		return
+	}
+	if h := w.longest(r); h != nil && !heldBy(r, nil, now) {
+		v.seen(vacancy{resource: r, from: from, to: now, waiter: h, granted: w.granted, refused: h == w.refused})
+	}
+}
+
+// longest returns the try that waits longest, or that was granted or refused now.
+func (w *vacant) longest(r *timeline.Resource) *timeline.Hold {
+	longest := cmp.Or(w.refused, w.granted)
+	for _, h := range r.Holds {
+		if h.Acquire.Open && !h.Client.Dead && (longest == nil || h.Acquire.At < longest.Acquire.At) {
+			longest = h
+		}
+	}
+	return longest
+}
+
+// passOpen measures the waits with tries under way.
+func (v *vacancies) passOpen() {
+	for _, r := range v.timeline.ResourcesInOrder() {
+		if w := v.vacant.Of(r); w.open > 0 {
+			v.pass(r, w)
+		}
+	}
+}
+
+// disturb ends all waits at a fault, and says from when on they count again.
+func (v *vacancies) disturb() {
+	t := v.timeline
+	if v.from < t.Now {
+		v.passOpen()
+	}
+	v.disturbed, v.from = false, timeline.Forever
+	stopped := func(c *timeline.Client) bool { return !c.Dead && (c.Paused || c.Unlinked != 0) }
+	if v.going == 0 && t.Down == 0 && t.Header.Bounds.Grant > 0 && !slices.ContainsFunc(t.Clients, stopped) {
+		v.from = t.Now.Add(t.Header.LongestTTL + t.Header.Bounds.Grant)
+	}
+}
+
+// undisturbed reports whether no fault has taken place so far.
+func (v *vacancies) undisturbed() bool { return v.from == timeline.LongAgo }
+
+// tell describes a vacancy that was too long.
+func (v *vacancy) tell(bound time.Duration) Event {
+	h, name := v.waiter, quoted(v.resource.Name)
+	e := Event{Role: RoleWait, From: v.from, To: v.to, Client: h.Client.Number, Resource: v.resource.Name, Token: h.Token}
+	until := fmt.Sprintf("and it was still waiting at %s", at(v.to))
+	switch {
+	case v.granted == h:
+		until = fmt.Sprintf("and was granted it only at %s", at(v.to))
+	case v.granted != nil:
+		until = fmt.Sprintf("until client %d was granted it at %s", v.granted.Client.Number, at(v.to))
+	case v.refused:
+		until = fmt.Sprintf("and was refused at %s", at(v.to))
+	}
+	return e.say("%s was free since %s, and client %d waited for it, having called acquire at %s, %s: for %s, more than %v, nobody was granted a free lock, and no fault went on",
+		name, at(v.from), e.Client, at(h.Acquire.At), until, textfmt.FourDigits(v.to.Sub(v.from)), bound)
+}
