@@ -132,7 +132,7 @@ func TestAliases(t *testing.T) {
 		},
 	} {
 		var log history.Log
-		a := newAliases(&log)
+		a := newAliases(&log, 1)
 		for i := range c.events {
 			a.Record(&c.events[i])
 		}
@@ -151,4 +151,26 @@ func TestAliases(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, joined, c.want)
 		}
 	}
+	// A key that a lock of two callers sets belongs to the one that is granted, whichever was taken for its
+	// owner before; and what is done to the key for that lock is done for its owner.
+	t.Run("callers share a lock", func(t *testing.T) {
+		var log history.Log
+		a := newAliases(&log, 2)
+		for _, e := range []history.Event{
+			acquire(1, 1, "1.1"), acquire(1, 2, "2.1"), set(2, 1, 1, 1, "k", "x"), granted(3, 2, "2.1"), gone(5, 1, 1, "k", "x"),
+			set(6, 1, 1, 1, "k", "y"), granted(7, 1, "1.1"), acquire(8, 3, "3.1"), gone(9, 3, 1, "k", "y"),
+		} {
+			a.Record(&e)
+		}
+		var got []string
+		for _, e := range log {
+			if e.Node != 0 {
+				got = append(got, fmt.Sprintf("%d %v %s for %d", int64(e.Time), e.Kind, e.Token, e.Client))
+			}
+		}
+		want := "2 key-set 1.1 for 1, 3 key-gone 1.1 for 1, 3 key-set 2.1 for 2, 5 key-gone 2.1 for 2, 6 key-set 1.1 for 1, 9 key-gone 1.1 for 3"
+		if joined := strings.Join(got, ", "); joined != want {
+			t.Errorf("%s\nwant\n%s", joined, want)
+		}
+	})
 }
