@@ -150,7 +150,7 @@ func TestWhatCallersDoIsTriedByDefault(t *testing.T) {
 		"a local lock that an error leaves locked":      {"callers-give-up", checker.DeadlockFreedom, inTurn(true)},
 		"a token for all callers":                       {"callers-share-a-lock", checker.Lease, onceForAll},
 		"an extension of a key that is gone":            {"key-is-evicted", checker.Contract, anExtension(func(l *oneNode) { l.anybody = true })},
-		"an extension that is none, of a lost key":      {"node-restarts-in-long-work", checker.Contract, anExtension(func(l *oneNode) { l.hollow = true })},
+		"an extension of a key that a node forgot":      {"node-restarts-in-long-work", checker.Contract, anExtension(func(l *oneNode) { l.anybody = true })},
 		"a counter with the name of another resource":   {"confusing-names", checker.DeadlockFreedom, countingNextTo},
 	} {
 		t.Run(name, func(t *testing.T) {
