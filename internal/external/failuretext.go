@@ -50,7 +50,7 @@ var dutyBroken = map[checker.Duty]string{
 	checker.GrantsValidity:   "The lock grants a hold that is over already",
 	checker.RefusesShortTTL:  "The lock grants a TTL that it cannot keep",
 	checker.EndsWithRelease:  "A hold that was released is extended",
-	checker.TellsTheTruth:    "The lock says what its keys do not show: that a hold was extended, was held until its release, or was lost",
+	checker.TellsTheTruth:    "An extension or a release reports what the keys do not show",
 	checker.KeepsHeldKeys:    "The key of a hold is deleted, and its holder did not do that",
 	checker.NotifiesOfTheEnd: "A holder learns too late that its hold is over",
 }
