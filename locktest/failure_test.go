@@ -327,7 +327,7 @@ func TestFailureIsTold(t *testing.T) {
 	}
 	wantMatches(t, stored(t, runs[0], "failure.txt"),
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held the lock`,
-		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`, `C promises: calls return`, `It recurs in \d of 3`, `\tlockstorm report \.\n`, `\tgo test -v -run `,
+		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3.75s`, `C promises: calls return`, `It recurs in \d of 3`, `\tlockstorm report \.\n`, `\tgo test -v -run `,
 		`\t`+regexp.QuoteMeta(locktest.KnownCauses)+`\n`,
 	)
 	wantReadable(t, runs[0])

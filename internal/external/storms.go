@@ -60,9 +60,9 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired, while it is waited for, or while it is released", Plan: s.cancelledCalls()},
 		{Name: "caller-gives-up", Summary: "the context with which the lock was acquired ends as it is granted, or during the work", Work: s.ttl / 2, Rounds: 10, Plan: s.endedContexts()},
 		{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff())},
-		{Name: "extension-unanswered", Summary: "the answer to a holder's first message after its grant is lost, which extends or renews the hold if the lock does that", Claimed: true, Work: s.ttl * 3, Rounds: 3, Plan: s.unansweredExtensions()},
-		{Name: "key-is-evicted", Summary: "a node evicts a holder's key during long work", Claimed: true, Work: s.ttl * 3, Rounds: 4, Plan: s.bare(nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2)})},
-		{Name: "node-restarts-in-long-work", Summary: "a node crashes during long work, and comes back at once" + emptied, Claimed: true, Work: s.ttl * 3, Rounds: 4, Plan: s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2), End: nemesis.After(s.ttl / 50)})},
+		{Name: "extension-unanswered", Summary: "the answer to a holder's first message after its grant is lost, which extends or renews the hold if the lock does that", Claimed: true, Work: s.ttl * 2, Rounds: 6, Plan: s.unansweredExtensions()},
+		{Name: "key-is-evicted", Summary: "a node evicts a holder's key during long work", Claimed: true, Work: s.ttl * 2, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2)})},
+		{Name: "node-restarts-in-long-work", Summary: "a node crashes during long work, and comes back at once" + emptied, Claimed: true, Work: s.ttl * 2, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2), End: nemesis.After(s.ttl / 50)})},
 		{Name: "scripts-are-forgotten", Summary: "the nodes forget the scripts that clients have loaded, several times", Plan: s.scripts()},
 		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
 		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect", Work: max(c.Work, s.ttl/10), Think: max(c.Think, s.ttl/5), Plan: s.resets(c.Clients)},
@@ -206,10 +206,15 @@ func (s stormParams) unansweredExtensions() (plan nemesis.Plan) {
 
 // callersGiveUp ends contexts of the callers of client 1 while they wait and while they hold the lock, and
 // loses answers to it, whoever they are for. Later it leaves them alone: what is still locked within their
-// client nobody else hides by getting the lock.
+// client nobody else hides by getting the lock. The others die between two holds, because one without an end
+// would go on; the first caller of each client, whose connections they use, dies last.
 func (s stormParams) callersGiveUp() (plan nemesis.Plan) {
 	for client := s.callers + 1; client <= s.clients*s.callers; client++ {
-		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: nemesis.At(5 * s.ttl)})
+		when := nemesis.When(client, env.StepAcquire, 0)
+		if when.Count = 5; (client-1)%s.callers == 0 {
+			when.Count = 8
+		}
+		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: when})
 	}
 	for caller := 1; caller <= s.callers; caller++ {
 		for count := 2; count <= 6; count++ {
