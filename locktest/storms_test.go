@@ -161,16 +161,17 @@ func TestWhatCallersDoIsTriedByDefault(t *testing.T) {
 	}
 }
 
-// tied is a lock whose holds end with the context of their acquisition.
+// tied is a lock whose holds end with the context of their acquisition, which is the notice of their loss.
 func tied(env locktest.Env) locktest.Locker {
 	l := onOneNode(env)
 	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
-		h, err := l.Lock(context.WithoutCancel(ctx), resource)
+		h, err := l.Lock(ctx, resource)
 		if err != nil {
 			return h, err
 		}
 		release := h.Release
 		withContext := context.AfterFunc(ctx, func() { _ = release(context.Background()) })
+		h.Lost = ctx.Done()
 		h.Release = func(ctx context.Context) error {
 			if !withContext() {
 				return locktest.ErrNotHeld

@@ -205,28 +205,23 @@ func (s stormParams) unansweredExtensions() (plan nemesis.Plan) {
 }
 
 // callersGiveUp ends contexts of the callers of client 1 while they wait and while they hold the lock, and
-// loses answers to it, whoever they are for. Later it leaves them alone: what is still locked within their
-// client nobody else hides by getting the lock. The others die between two holds, because one without an end
-// would go on; the first caller of each client, whose connections they use, dies last.
+// loses answers to it, whoever they are for: whoever's key is set without an answer keeps the others waiting.
+// The other clients die before they begin, so that nobody else hides what stays locked within client 1 by
+// getting the lock.
 func (s stormParams) callersGiveUp() (plan nemesis.Plan) {
 	for client := s.callers + 1; client <= s.clients*s.callers; client++ {
-		when := nemesis.When(client, env.StepAcquire, 0)
-		if when.Count = 5; (client-1)%s.callers == 0 {
-			when.Count = 8
-		}
-		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: when})
+		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: nemesis.At(0)})
 	}
 	for caller := 1; caller <= s.callers; caller++ {
-		for count := 2; count <= 6; count++ {
-			plan = append(plan, cancelled(caller, env.StepAcquire, count, s.ttl*time.Duration(count)/40))
+		for count := 2; count <= 12; count++ {
+			plan = append(plan, cancelled(caller, env.StepAcquire, count, s.ttl/5000+s.ttl*time.Duration(count%4)/20))
 		}
 		plan = append(plan,
 			cancelled(caller, env.StepGranted, 2, s.ttl/100),
-			cancelled(caller, env.StepAcquire, 8, 0),
 			cancelled(caller, env.StepBeforeRelease, 3, 0),
 		)
 	}
-	for n := range 6 {
+	for n := range 12 {
 		lost := &nemesis.Reset{Links: nemesis.Links{Clients: []int{1}}, Way: nemesis.Replies, Once: true}
 		plan = append(plan, nemesis.Fault{Action: lost, Start: nemesis.At(s.ttl * time.Duration(2+n) / 5), End: nemesis.After(s.ttl / 6)})
 	}
