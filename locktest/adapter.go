@@ -15,25 +15,42 @@ import (
 // lockAdapter makes the user's lock a [runner.Lock].
 type lockAdapter struct {
 	*external.Adapter
+	lock *sharedLock
+}
+
+// sharedLock is the user's lock of a client, which callers may share.
+type sharedLock struct {
 	client  int
-	cleanup *cleanup
+	locker  Locker
+	cleanup cleanup
+	callers int // that use it
 }
 
-// build makes one client's lock.
-func (c Config) build(s runner.ClientEnv, u *external.Usage, log io.Writer, open func(Env) Locker) (runner.Lock, error) {
-	user := &userLocker{client: s.Client, extends: c.Extend > 0, usage: u}
-	m := &lockAdapter{c.what().NewAdapter(s, u, user), s.Client, new(cleanup)}
-	var err error
-	if user.Locker, err = callBuild(open, Env{Client: s.Client, Addrs: c.Store.addrs(s.Nodes), TTL: c.TTL, store: c.Store, runnerEnv: s, cleanup: m.cleanup, usage: u, log: log}); err != nil {
-		return nil, errors.Join(fmt.Errorf("client %d: %w", s.Client, err), m.Close())
+// build makes the lock of one caller. shared has those of the run by client: the first caller of a client
+// opens it.
+func (tr trial) build(s runner.ClientEnv, u *external.Usage, log io.Writer, shared map[int]*sharedLock) (runner.Lock, error) {
+	lock := shared[s.Sharing]
+	if lock == nil {
+		lock = &sharedLock{client: s.Sharing}
+		var err error
+		if lock.locker, err = callBuild(tr.make, Env{Client: s.Sharing, Addrs: tr.Store.addrs(s.Nodes), TTL: tr.TTL, store: tr.Store, runnerEnv: s, cleanup: &lock.cleanup, usage: u, log: log}); err != nil {
+			return nil, errors.Join(fmt.Errorf("client %d: %w", s.Sharing, err), lock.cleanup.run(s.Sharing))
+		}
+		shared[s.Sharing] = lock
 	}
-	return m, nil
+	lock.callers++
+	user := &userLocker{Locker: lock.locker, client: s.Sharing, extends: tr.Extend > 0, usage: u}
+	return &lockAdapter{tr.what().NewAdapter(s, u, user), lock}, nil
 }
 
-// Close ends the holds that are left, and then runs the user's cleanup functions.
+// Close ends the holds that are left, and then runs the user's cleanup functions, unless another caller
+// has not come to that yet.
 func (m *lockAdapter) Close() error {
 	m.End()
-	err := m.cleanup.run(m.client)
+	var err error
+	if m.lock.callers--; m.lock.callers == 0 {
+		err = m.lock.cleanup.run(m.lock.client)
+	}
 	m.Wait()
 	return err
 }

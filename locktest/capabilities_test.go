@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -176,10 +177,9 @@ var (
 
 // onHash is a correct lock that stores its holds in a hash, as reentrant locks do.
 func onHash(env locktest.Env) locktest.Locker {
-	client, tries := onOneNode(env).client, 0
+	client, tries := onOneNode(env).client, new(atomic.Int64)
 	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
-		tries++
-		owner, key := fmt.Sprintf("%d.%d", env.Client, tries), []string{resource}
+		owner, key := fmt.Sprintf("%d.%d", env.Client, tries.Add(1)), []string{resource}
 		for {
 			sent := time.Now()
 			set, err := setField.Run(ctx, client, key, owner, env.TTL.Milliseconds()).Bool()

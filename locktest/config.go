@@ -37,8 +37,13 @@ type Config struct {
 	// Clients is the number of clients, each with its own Locker: 1 to 1000. Default 3.
 	Clients int
 
+	// Callers is how many callers share the Locker of each client in the storms that try that: they
+	// call it at the same time, from goroutines of their own. 1 to 100; 1: the lock is for one
+	// caller at a time. Default 3.
+	Callers int
+
 	// TTL is the TTL that the lock uses, from 10 ms to 1000 h (the maximum for all times
-	// here), in whole milliseconds. Default 2 s. All times of the storms are multiples of
+	// here), in whole milliseconds. Default 2.5 s; in a store 2 s. All times of the storms are multiples of
 	// it, so a shorter TTL makes them shorter on [Process].
 	TTL time.Duration
 
@@ -172,6 +177,7 @@ func wrong(field, format string, args ...any) error {
 // filled returns the configuration with its defaults. test is the name of the test.
 func (c Config) filled(test string) Config {
 	c.Name = cmp.Or(c.Name, test)
+	c.Callers = cmp.Or(c.Callers, 3)
 	w := c.what().Filled()
 	c.Nodes, c.Clients, c.TTL, c.Rounds, c.Work, c.Think = w.Nodes, w.Clients, w.TTL, w.Rounds, w.Work, w.Think
 	c.Workload, c.Guard, c.Persistence, c.Patience, c.Bounds = w.Workload, w.Guard, w.Persistence, w.Patience, w.Bounds

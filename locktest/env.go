@@ -35,6 +35,17 @@ type Env struct {
 	log       io.Writer
 }
 
+// Now returns the time of day by the clock of the client's machine. It is for a lock that stores its
+// time, or compares it with one that another client has stored: the clocks of clients do not agree, and
+// faults step them. [Hold.Until] is by time.Now all the same, which no fault changes.
+func (e Env) Now() time.Time {
+	if e.runnerEnv.Wall == nil {
+		panic(errForeign)
+	}
+	e.usage.ReadClock()
+	return e.runnerEnv.Wall()
+}
+
 // Log returns where a client library should log that has a logger of its own, such as zap's or
 // klog's. The lines are stored with a failed run, in the file client.log, up to 1 MiB. Each Write
 // has to be whole lines. What is logged by go-redis, by the default logger of package log or by that

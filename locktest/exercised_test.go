@@ -266,7 +266,7 @@ func TestAcceptedWeakness(t *testing.T) {
 // Law: a test that passes says in one line what was tried and what was not, also without -v.
 func TestLastLine(t *testing.T) {
 	for name, want := range map[string]string{
-		"extending": `(?m)^TestInner: \d+ grants in 3 runs of 1 storm, \d+ extensions, \d+ holds beyond the TTL; not exercised: notices of a loss, generated faults$`,
+		"extending": `(?m)^TestInner: \d+ grants in 3 runs of 1 storm, \d+ extensions, \d+ holds beyond the TTL; not exercised: notices of a loss, ended contexts, grants to callers that share a lock, grants of confusing names, runs with client clocks, generated faults$`,
 	} {
 		text, passed := output(t, name, false)
 		wantMatches(t, text, want)

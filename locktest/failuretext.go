@@ -23,9 +23,18 @@ const knownCauses = "https://github.com/lockstorm/lockstorm/blob/main/docs/test-
 // failure that looks like an earlier one is shown in two lines.
 func (f *failure) text() string {
 	if f.like != "" {
-		return joined([]string{f.title(), f.likeText()})
+		return joined([]string{f.Reason() + ".", f.title(), f.likeText()})
 	}
-	return joined([]string{f.title(), "", f.story(), "", joined(f.ways())})
+	return joined([]string{f.head(), "", f.story(), "", joined(f.ways())})
+}
+
+// head is why the test fails, in the words of a user, which property that is, and in which storm.
+func (f *failure) head() string {
+	lines := append(textfmt.Lines(f.Reason()+".", external.ScreenWidth), f.title())
+	if s := f.run.Scenario.Summary; s != "" {
+		lines = append(lines, textfmt.Lines(fmt.Sprintf("Storm %s: %s.", f.run.Scenario.Name, s), external.ScreenWidth)...)
+	}
+	return joined(lines)
 }
 
 // story is the failure without its title and the commands. One that looks like an earlier one has none.
@@ -89,7 +98,7 @@ func (f *failure) ways() []string {
 // fullText is all that is known of the failure.
 func (f *failure) fullText() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s", f.title(), f.Story())
+	fmt.Fprintf(&b, "%s\n\n%s", f.head(), f.Story())
 	if hint := unused(f.run.idle); hint != "" {
 		fmt.Fprintf(&b, "\n%s\n", textfmt.Sentence(hint))
 	}

@@ -22,12 +22,12 @@ var swapMine = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then re
 
 func (l versioned) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
 	h, err := l.oneNode.Lock(ctx, resource)
-	value, version := fmt.Sprintf("%s.%d", l.owner, l.tries), 0
+	value, version := fmt.Sprintf("%s.%d", l.owner, l.tries.Load()), 0
 	h.Release = func(ctx context.Context) error { return l.release(ctx, resource, value) }
 	h.Extend = func(ctx context.Context) (time.Time, error) {
 		sent := time.Now()
 		version++
-		next := fmt.Sprintf("%s.%d version %d", l.owner, l.tries, version)
+		next := fmt.Sprintf("%s.%d version %d", l.owner, l.tries.Load(), version)
 		n, err := swapMine.Run(ctx, l.client, []string{resource}, value, next, l.ttl.Milliseconds()).Int()
 		if err == nil && n == 0 {
 			err = locktest.ErrNotHeld
@@ -63,7 +63,7 @@ func (l inTwoCommands) Lock(ctx context.Context, resource string) (locktest.Hold
 	switch {
 	case err != nil:
 		return h, err
-	case l.fails && l.tries == 2:
+	case l.fails && l.tries.Load() == 2:
 		return locktest.Hold{}, errors.New("gone wrong")
 	}
 	if err := l.client.PExpire(ctx, resource, l.ttl).Err(); err != nil && l.honest { // otherwise the defect is that the error is ignored

@@ -13,8 +13,11 @@ type Locker interface {
 	// means that it was not acquired.
 	//
 	// ctx lives as long as the hold, so a lock may tie the hold to it. It is cancelled when
-	// the call has not returned after [Config.Patience], when a fault of the plan cancels
-	// the call, and at the end of the hold.
+	// the call has not returned after [Config.Patience], and at the end of the hold. A fault of the
+	// plan may cancel it at any time, as a server does with the context of a request: then the
+	// caller stops its work, and calls Release with another context.
+	//
+	// In some storms several goroutines call Lock at the same time: see [Config.Callers].
 	Lock(ctx context.Context, resource string) (Hold, error)
 }
 
@@ -26,7 +29,7 @@ func (f LockerFunc) Lock(ctx context.Context, resource string) (Hold, error) {
 	return f(ctx, resource)
 }
 
-// Hold is a grant. Its functions call the user's lock. They are called by one goroutine,
+// Hold is a grant. Its functions call the user's lock. Those of one Hold are called by one goroutine,
 // one after another.
 type Hold struct {
 	// Release releases the lock. It is called once. nil means that the lock was held until

@@ -2,12 +2,15 @@ package locktest_test
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/lockstorm/lockstorm/locktest"
 )
@@ -35,7 +38,7 @@ type oneNode struct {
 	loadsOnce bool // sends a script once, and its hash from then on
 	loaded    bool
 
-	tries int
+	tries atomic.Int64 // callers may share the lock
 }
 
 func onOneNode(env locktest.Env) *oneNode { return withRetries(env, -1) }
@@ -48,6 +51,7 @@ func withRetries(env locktest.Env, retries int) *oneNode {
 	client := redis.NewClient(&redis.Options{
 		Addr: env.Addrs[0], Dialer: env.Dial, MaxRetries: retries, ContextTimeoutEnabled: true,
 		DialTimeout: env.TTL / 4, ReadTimeout: env.TTL / 4, WriteTimeout: env.TTL / 4,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
 	env.Cleanup(client.Close)
 	return &oneNode{client: client, owner: fmt.Sprint(env.Client), ttl: env.TTL}
@@ -56,8 +60,7 @@ func withRetries(env locktest.Env, retries int) *oneNode {
 var errTaken = errors.New("somebody else holds it")
 
 func (l *oneNode) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
-	l.tries++
-	token := fmt.Sprintf("%s.%d", l.owner, l.tries)
+	token := fmt.Sprintf("%s.%d", l.owner, l.tries.Add(1))
 	var early uint64
 	if l.stale {
 		early = l.fence(ctx, resource)
@@ -203,8 +206,8 @@ func (l *onMajority) each(ask func(*oneNode) error) (yes, no int) {
 }
 
 func (l *onMajority) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
-	for try := 1; ; try++ {
-		token := fmt.Sprintf("%s.%p.%d", l.nodes[0].owner, l, try)
+	for {
+		token := crand.Text()
 		sent := time.Now()
 		set, _ := l.each(func(n *oneNode) error { return n.set(ctx, resource, token) })
 		until := sent.Add(l.ttl - l.ttl/100)

@@ -128,7 +128,8 @@ func stormNames(storms []Storm) string {
 // fit returns an error if a storm cannot be run.
 func (tr trial) fit() error {
 	for i, s := range tr.Storms {
-		_, err := runner.PrepareExternal(tr.world().Backend, tr.scenario(s), tr.external(nil))
+		scenario := tr.scenario(s)
+		_, err := runner.PrepareExternal(tr.world().Backend, scenario, tr.external(scenario, nil))
 		if err != nil {
 			return wrong(fmt.Sprintf("Storms[%d]", i), "%s: %w", s.Name, err)
 		}

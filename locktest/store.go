@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/memory"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // Store is a replicated store that keeps the lock. The packages etcdtest, postgrestest
@@ -94,9 +95,13 @@ func (s Store) installed() error {
 	return nil
 }
 
-// external returns what the runner has to know of the lock.
-func (c Config) external(build func(runner.ClientEnv) (runner.Lock, error)) runner.External {
-	return runner.External{Name: c.Name, Build: build, Connected: c.Store.is() && c.Store.servers.Connected}
+// external returns what the runner has to know of the lock in a scenario. Clients of the scenario beyond
+// those of the configuration are callers that share a lock.
+func (c Config) external(s scenarios.Scenario, build func(runner.ClientEnv) (runner.Lock, error)) runner.External {
+	return runner.External{
+		Name: c.Name, Build: build, Connected: c.Store.is() && c.Store.servers.Connected,
+		Callers: len(s.Clients) / c.Clients, WallClock: true,
+	}
 }
 
 // addrs returns the addresses of nodes. Real servers get addresses as those of nodes in memory:

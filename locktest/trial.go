@@ -40,8 +40,9 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResul
 	u := external.NewUsage()
 	tr.TTL = s.Lock.TTL // a storm may have another
 	logged := new(clientlog.Log)
-	build := func(st runner.ClientEnv) (runner.Lock, error) { return tr.build(st, u, logged, tr.make) }
-	e, err := runner.PrepareExternal(tr.world().Backend, s, tr.external(build))
+	shared := map[int]*sharedLock{}
+	build := func(st runner.ClientEnv) (runner.Lock, error) { return tr.build(st, u, logged, shared) }
+	e, err := runner.PrepareExternal(tr.world().Backend, s, tr.external(s, build))
 	if err != nil {
 		return o, err
 	}
@@ -69,6 +70,12 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResul
 	}
 	if o.traits, o.idle = u.Seen(s.Nodes); tr.Store.is() {
 		o.idle = nil // the members replicate what a client asks one of them
+	}
+	if len(s.Clients) > tr.Clients {
+		o.did.Shared = o.did.Grants
+	}
+	if u.ClockRead() {
+		o.did.Clocks = 1
 	}
 	if keysUnrecorded(o.header, o.history) {
 		o = o.withoutKeys()

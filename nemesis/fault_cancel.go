@@ -3,7 +3,10 @@ package nemesis
 import "fmt"
 
 // Cancel ends the context of the call that a client has under way: of acquire,
-// extend or release. Between calls it does nothing.
+// extend or release. Between calls it does nothing, unless the lock is not one of
+// this program: then the context with which the client has called acquire lasts
+// until the end of its hold. If it ends before, the client stops working, and
+// releases with another context.
 type Cancel struct {
 	Client int `yaml:"client" want:"1.."`
 }

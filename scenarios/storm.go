@@ -29,9 +29,18 @@ type Storm struct {
 	// TTL replaces Config.TTL unless it is 0.
 	TTL time.Duration `yaml:"ttl,omitempty" want:"0s.."`
 
+	// Callers makes so many callers share the lock of each client, which is then one program with
+	// several tasks. In the history each caller is a client: those of client 1 come first. 0 and 1
+	// mean one.
+	Callers int `yaml:"callers,omitempty" want:"0..100"`
+
+	// Names makes each round lock one of several resources at random, whose names a lock may confuse:
+	// they are prefixes of each other, or differ in case, in brackets or far behind only.
+	Names bool `yaml:"names,omitempty"`
+
 	// Claimed makes clients work no longer than the lock claims that they hold it: until the notice
 	// of a loss or, if the lock reports no losses, until the end of validity. Where a hold can be
-	// extended, they extend it each quarter of the TTL.
+	// extended, they extend it each third of the TTL.
 	Claimed bool `yaml:"claimed,omitempty"`
 
 	// Plan is the faults and when they happen.

@@ -31,6 +31,7 @@ type Config struct {
 	Store       *nemesis.Store      `yaml:"-"`
 	Nodes       int                 `yaml:"-"`
 	Clients     int                 `yaml:"clients,omitempty" want:"0..1000"`
+	Callers     int                 `yaml:"-"` // in the storms in which callers share a lock; 1: there are none
 	TTL         time.Duration       `yaml:"-"`
 	Rounds      int                 `yaml:"rounds,omitempty" want:"0..100000"`
 	Work        time.Duration       `yaml:"work,omitempty" want:"0s..1000h"`
@@ -41,6 +42,9 @@ type Config struct {
 	Persistence nemesis.Persistence `yaml:"persistence,omitempty" want:"none|aof-everysec|aof-always"`
 	Patience    time.Duration       `yaml:"patience,omitempty" want:"0s..1000h"`
 	Bounds      history.Bounds      `yaml:"bounds,omitempty"`
+
+	Clocks  bool `yaml:"-"` // the lock may read a clock of its client, which faults can set
+	Virtual bool `yaml:"-"` // time is virtual, so that long storms cost little
 }
 
 // Filled returns the configuration with its defaults, but for the name.
@@ -51,7 +55,8 @@ func (c Config) Filled() Config {
 	}
 	c.Nodes = cmp.Or(c.Nodes, 5)
 	c.Clients = cmp.Or(c.Clients, 3)
-	c.TTL = cmp.Or(c.TTL, 2*time.Second)
+	c.Callers = cmp.Or(c.Callers, 1)
+	c.TTL = cmp.Or(c.TTL, c.usualTTL())
 	c.Rounds = cmp.Or(c.Rounds, 40)
 	c.Work = cmp.Or(c.Work, c.TTL/10)
 	c.Think = cmp.Or(c.Think, c.TTL/5)
@@ -61,6 +66,15 @@ func (c Config) Filled() Config {
 	c.Patience = cmp.Or(c.Patience, 5*c.TTL)
 	c.Bounds = c.bounds()
 	return c
+}
+
+// usualTTL is the default of the TTL. On Redis it is no whole number of seconds, because locks cut it to
+// one; some stores have no other.
+func (c Config) usualTTL() time.Duration {
+	if c.Store != nil {
+		return 2 * time.Second
+	}
+	return 2500 * time.Millisecond
 }
 
 func (c Config) bounds() history.Bounds {
@@ -81,8 +95,9 @@ func wrong(field, format string, args ...any) error {
 
 // The maxima of a configuration, besides those in its table.
 const (
-	maxNodes = 64
-	maxTime  = 1000 * time.Hour
+	maxNodes   = 64
+	maxCallers = 100
+	maxTime    = 1000 * time.Hour
 )
 
 // Validate returns a [nemesis.FieldError], whose path is a field of locktest.Config, for the first invalid field of a filled configuration.
@@ -90,6 +105,8 @@ func (c Config) Validate() error {
 	switch {
 	case c.Nodes < 1 || c.Nodes > maxNodes:
 		return wrong("Nodes", "%d: want 1 to %d", c.Nodes, maxNodes)
+	case c.Callers < 1 || c.Callers > maxCallers:
+		return wrong("Callers", "%d: want 1 to %d", c.Callers, maxCallers)
 	case checkTTL(c.TTL) != nil:
 		return wrong("TTL", "%w", checkTTL(c.TTL))
 	}
@@ -178,12 +195,16 @@ func (c Config) Scenario(s scenarios.Storm) scenarios.Scenario {
 	work, think, rounds, ttl := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds), cmp.Or(s.TTL, c.TTL)
 	extend := c.Extend
 	if s.Claimed {
-		extend = cmp.Or(extend, ttl/4)
+		extend = cmp.Or(extend, ttl/3)
 	}
-	clients := make([]scenarios.Client, c.Clients)
+	locked, resources := resource, 0
+	if s.Names {
+		locked, resources = named, len(names)
+	}
+	clients := make([]scenarios.Client, c.Clients*max(s.Callers, 1))
 	for i := range clients {
 		clients[i] = scenarios.Client{
-			Workload: c.Workload, Resource: resource, Rounds: rounds, ExtendEvery: extend, Claimed: s.Claimed,
+			Workload: c.Workload, Resource: locked, Resources: resources, Rounds: rounds, ExtendEvery: extend, Claimed: s.Claimed,
 			Work:  nemesis.Range{Min: work / 2, Max: work},
 			Think: nemesis.Range{Min: think / 2, Max: think},
 		}
@@ -199,7 +220,7 @@ func (c Config) Scenario(s scenarios.Storm) scenarios.Scenario {
 	if extend > 0 {
 		work += c.Patience // a client also waits for extensions
 	}
-	made.Horizon = total(span{20, max(ttl, c.TTL)}, span{1, c.Bounds.Acquire}, span{1, c.Bounds.Grant}, span{float64(rounds), think}, span{float64(rounds) * float64(c.Clients), work})
+	made.Horizon = total(span{20, max(ttl, c.TTL)}, span{1, c.Bounds.Acquire}, span{1, c.Bounds.Grant}, span{float64(rounds), think}, span{float64(rounds) * float64(len(clients)), work})
 	return made
 }
 

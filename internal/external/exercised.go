@@ -15,6 +15,10 @@ type Exercised struct {
 	Extensions int // by the holder, that the lock has granted
 	BeyondTTL  int // holds that were longer than the TTL, by what the lock claims
 	Losses     int // notices of a loss
+	Ended      int // contexts of callers that a fault has ended
+	Shared     int // grants to callers that share a lock
+	Named      int // grants of resources whose names a lock may confuse
+	Clocks     int // runs in which the lock has read the clock of its client
 
 	Refusals int    // calls of Lock that have failed
 	Refusal  string // the last error of Lock
@@ -30,7 +34,7 @@ type exercise struct{ *Exercised }
 
 // Wants implements [timeline.Observer].
 func (exercise) Wants() timeline.Kinds {
-	return timeline.KindSet(history.Granted, timeline.Reentered, history.Refused, history.Extended, history.Release, history.Lost)
+	return timeline.KindSet(history.Granted, timeline.Reentered, history.Refused, history.Extended, history.Release, history.Lost, history.Cancel)
 }
 
 // Observe implements [timeline.Observer].
@@ -38,6 +42,11 @@ func (x exercise) Observe(f *timeline.Fact) {
 	switch f.Kind {
 	case history.Granted, timeline.Reentered:
 		x.Grants++
+		if f.Resource != resource {
+			x.Named++
+		}
+	case history.Cancel:
+		x.Ended++
 	case history.Refused:
 		x.Refusals++
 		x.Refusal = f.Reason
@@ -71,6 +80,10 @@ func (e *Exercised) Add(more Exercised) {
 	e.Extensions += more.Extensions
 	e.BeyondTTL += more.BeyondTTL
 	e.Losses += more.Losses
+	e.Ended += more.Ended
+	e.Shared += more.Shared
+	e.Named += more.Named
+	e.Clocks += more.Clocks
 	e.Refusals += more.Refusals
 	if more.Refusal != "" {
 		e.Refusal = more.Refusal
@@ -116,7 +129,9 @@ func (s *Summary) String() string {
 	for _, part := range []struct {
 		n         int
 		one, many string
-	}{{s.Extensions, "extension", "extensions"}, {s.BeyondTTL, "hold beyond the TTL", "holds beyond the TTL"}, {s.Losses, "notice of a loss", "notices of a loss"}} {
+	}{{s.Extensions, "extension", "extensions"}, {s.BeyondTTL, "hold beyond the TTL", "holds beyond the TTL"}, {s.Losses, "notice of a loss", "notices of a loss"}, {s.Ended, "ended context", "ended contexts"},
+		{s.Shared, "grant to callers that share a lock", "grants to callers that share a lock"}, {s.Named, "grant of a confusing name", "grants of confusing names"},
+		{s.Clocks, "run with client clocks", "runs with client clocks"}} {
 		switch part.n {
 		case 0:
 			missing = append(missing, part.many)

@@ -31,6 +31,41 @@ func (j Judgment) Title(by string) string {
 	return title + "."
 }
 
+// Reason says in a line, without a full stop, what the lock did wrong.
+func (j Judgment) Reason() string {
+	f := j.Broken[0]
+	if text, is := dutyBroken[f.Duty]; is {
+		return text
+	}
+	text := propertyBroken[f.Property]
+	if len(f.Causes) > 0 && len(f.Causes[0].Evidence) > 0 && f.Property != checker.Cleanup {
+		text += ": " + f.Causes[0].Evidence[0].Text
+	}
+	return text
+}
+
+// dutyBroken says of a part of the contract what a lock does that breaks it.
+var dutyBroken = map[checker.Duty]string{
+	checker.ReturnsInTime:    "A call does not return in time",
+	checker.GrantsValidity:   "The lock grants a hold that is over already",
+	checker.RefusesShortTTL:  "The lock grants a TTL that it cannot keep",
+	checker.EndsWithRelease:  "A hold that was released is extended",
+	checker.TellsTheTruth:    "An extension or a release reports what the keys do not show",
+	checker.KeepsHeldKeys:    "The key of a hold is deleted, and its holder did not do that",
+	checker.NotifiesOfTheEnd: "A holder learns too late that its hold is over",
+}
+
+// propertyBroken says what a lock does that breaks a property.
+var propertyBroken = map[checker.Property]string{
+	checker.Lease:           "Two clients hold the lock at once",
+	checker.Section:         "Two clients hold the lock at once",
+	checker.Effect:          "An update of the guarded resource is lost",
+	checker.Fence:           "The fence of a grant is not larger than that of an earlier one",
+	checker.DeadlockFreedom: "Nobody gets the lock any more, although nobody holds it",
+	checker.FaultTolerance:  "Nobody gets the lock, although a majority of its nodes works",
+	checker.Cleanup:         "A key stays behind that its holder has given up, and others wait for it",
+}
+
 // Brief returns what a failure shows on a screen: what happened, what that breaks, and the notes that
 // are not empty.
 func (j Judgment) Brief(notes ...string) []string {

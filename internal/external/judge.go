@@ -6,9 +6,11 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // Judgment is the result of a run compared with the promises.
@@ -29,19 +31,20 @@ type Limit struct {
 }
 
 // harmless is what loses no message, cancels no call and kills nobody. Under such faults any lock can
-// clean up.
+// clean up. So it can if the caller's context ends while it works: see [endsWork].
 const harmless = nemesis.StopsClient | nemesis.StopsNode | nemesis.Delays | nemesis.DelaysAccess | nemesis.Draws |
 	nemesis.StepsClock | nemesis.WandersClock | nemesis.FreezesWall | nemesis.SettlesClock
 
 // promisedBy returns the properties whose violation is a failure: the ones that are named, or if that is
 // nil those that a lock with these capabilities is expected to have under a plan. keys says whether the
 // nodes' keys are known.
-func promisedBy(named []checker.Property, t Capabilities, plan nemesis.Plan, keys bool) []checker.Property {
+func promisedBy(named []checker.Property, t Capabilities, done scenarios.Scenario, keys bool) []checker.Property {
 	if named != nil {
 		return named
 	}
 	list := []checker.Property{checker.Lease, checker.DeadlockFreedom, checker.Contract}
-	if keys && !plan.Does(^harmless) {
+	harms := func(f nemesis.Fault) bool { return nemesis.Plan{f}.Does(^harmless) && !endsWork(f, done) }
+	if keys && !slices.ContainsFunc(done.Plan, harms) {
 		list = append(list, checker.Cleanup)
 	}
 	if t.Tells {
@@ -51,6 +54,14 @@ func promisedBy(named []checker.Property, t Capabilities, plan nemesis.Plan, key
 		list = append(list, checker.Fence)
 	}
 	return list
+}
+
+// endsWork reports whether all that a fault does is to end the context of a caller while it works under
+// the lock. It releases with another context.
+func endsWork(f nemesis.Fault, s scenarios.Scenario) bool {
+	c, is := f.Action.(*nemesis.Cancel)
+	granted := nemesis.StepName(env.StepGranted.String())
+	return is && f.Start.Step == granted && f.Start.Client == c.Client && f.Start.Plus < s.Clients[c.Client-1].Work.Min
 }
 
 // errNotPromised is why a violation is no failure.
@@ -68,7 +79,7 @@ func Beyond(r runner.Result, t Capabilities, p checker.Property) error {
 // recorded the nodes' keys.
 func Judge(r runner.Result, t Capabilities, named []checker.Property, keys bool) (j Judgment) {
 	done := r.Executed()
-	terms, promised := promises.OfExternal(done, t.Endless), promisedBy(named, t, done.Plan, keys)
+	terms, promised := promises.OfExternal(done, t.Endless), promisedBy(named, t, done, keys)
 	j.promised = len(promised) > 0
 	for _, f := range r.Report.Findings {
 		why := terms.Excuse(f.Property, done)

@@ -32,7 +32,8 @@ var ErrNotHeld = errors.New("the lock is not held any more")
 // ended and then waited for after the run.
 type Adapter struct {
 	env.Observer
-	client   int
+	client   int // the caller, as the history numbers it
+	process  int // the client of whose lock it is one of the callers
 	locker   Locker
 	clock    clock
 	ttl      time.Duration
@@ -48,7 +49,7 @@ type Adapter struct {
 // NewAdapter returns the lock of a client. Its calls are reported to the usage.
 func (c Config) NewAdapter(s runner.ClientEnv, u *Usage, locker Locker) *Adapter {
 	m := &Adapter{
-		Observer: s.Observer, client: s.Client, clock: newClock(s.Runtime),
+		Observer: s.Observer, client: s.Client, process: s.Sharing, clock: newClock(s.Runtime),
 		ttl: c.TTL, patience: c.Patience, locker: locker, usage: u,
 	}
 	m.over, m.end = context.WithCancel(context.Background())
@@ -64,17 +65,20 @@ func (m *Adapter) Wait() { m.watchers.Wait() }
 // Lock implements [runner.Lock].
 func (m *Adapter) Lock(ctx context.Context, resource string) (runner.Hold, error) {
 	m.tries++
+	resource = nameOf(resource)
 	h := &hold{Adapter: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: make(chanMutex, 1)}
 	h.life, h.end = context.WithCancel(m.over)
 	h.held, h.lose = context.WithCancel(h.life)
 	ctxOfHold, cancel := context.WithCancel(h.life)
 	m.Observe(env.Event{Step: env.StepAcquire, Resource: resource, Token: h.token, TTL: m.ttl})
 	defer m.usage.calls("Lock", m.client)()
-	returned := m.withPatience(ctx, cancel, m.patience)
+	h.caller = ctx
+	context.AfterFunc(ctx, cancel) // the context ends with the round, which is longer than the hold
+	timer := time.AfterFunc(m.patience, cancel)
 	granted, err := m.locker.Lock(ctxOfHold, resource)
 	now := time.Now()
-	m.usage.answered(m.client)
-	if returned(); err != nil {
+	m.usage.answered(m.process)
+	if timer.Stop(); err != nil {
 		h.end()
 		m.Observe(env.Event{Step: env.StepRefused, Resource: resource, Token: h.token, Err: err})
 		return nil, err
@@ -87,17 +91,6 @@ func (m *Adapter) Lock(ctx context.Context, resource string) (runner.Hold, error
 		m.watchers.Go(h.awaitLoss)
 	}
 	return h, nil
-}
-
-// withPatience calls stop when ctx ends or the patience has passed. The returned
-// function cancels that.
-func (m *Adapter) withPatience(ctx context.Context, stop func(), patience time.Duration) (returned func()) {
-	withCall := context.AfterFunc(ctx, stop)
-	timer := time.AfterFunc(patience, stop)
-	return func() {
-		withCall()
-		timer.Stop()
-	}
 }
 
 // clock converts times of time.Now to the clock by which the run is judged.
@@ -123,8 +116,9 @@ type hold struct {
 	Hold
 	resource, token string
 
-	life context.Context // ends with the hold; the context passed to the lock may end earlier
-	end  context.CancelFunc
+	caller context.Context // the context of the caller
+	life   context.Context // ends with the hold; the context passed to the lock may end earlier
+	end    context.CancelFunc
 
 	held context.Context // the context of the work, which also ends with the notice of a loss
 	lose context.CancelFunc
@@ -186,12 +180,10 @@ func (h *hold) ExtendWithin(ctx context.Context, ttl, limit time.Duration) error
 	defer h.usage.calls("Hold.Extend", h.client)()
 	asked, _ := h.clock.instantOf(time.Now().Add(ttl), time.Now())
 	h.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked})
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithTimeout(ctx, min(limit, h.patience))
 	defer stop()
-	returned := h.withPatience(ctx, stop, min(limit, h.patience))
 	until, err := h.Hold.Extend(ctx)
 	now := time.Now()
-	returned()
 	if err != nil {
 		h.Observe(env.Event{Step: env.StepExtendFailed, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked, Err: err})
 		return err
@@ -213,10 +205,15 @@ func (h *hold) Release(ctx context.Context) error {
 	defer h.end()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	returned := h.withPatience(ctx, stop, h.patience)
+	timer := time.AfterFunc(h.patience, stop)
+	defer timer.Stop()
+	gaveUp := h.caller.Err() != nil
 	err := h.Hold.Release(ctx)
-	returned()
-	h.Observe(env.Event{Step: env.StepReleased, Resource: h.resource, Token: h.token, Answer: answer(err), Err: err})
+	said := answer(err)
+	if gaveUp && said == env.No {
+		said = env.Lost // a lock may end its holds with their context: then it has just done so by itself
+	}
+	h.Observe(env.Event{Step: env.StepReleased, Resource: h.resource, Token: h.token, Answer: said, Err: err})
 	return err
 }
 

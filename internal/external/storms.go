@@ -36,16 +36,17 @@ func Drawn(plans int) scenarios.Storm {
 // every returns the storms for a configuration, even those that its backend does not
 // support.
 func (c Config) every() []scenarios.Storm {
-	s := stormParams{c.Nodes, c.Clients, c.TTL}
+	s := stormParams{c.Nodes, c.Clients, c.Callers, c.TTL}
 	emptied := " without its keys"
 	if c.Persistence != nemesis.Nothing { // a crash of the process alone loses nothing then
 		emptied = ""
 	}
 	list := []scenarios.Storm{
 		{Name: "calm", Summary: "no faults"},
-		{Name: "contention", Summary: "no faults, and all clients compete without pause", Think: time.Millisecond},
+		{Name: "contention", Summary: "no faults, and all clients compete without pause", Think: time.Millisecond, Rounds: c.competing()},
+		{Name: "short-work", Summary: "no faults, and work that is over as soon as others begin to wait for it", Think: s.ttl * 2, Work: max(s.ttl/1000, time.Millisecond), Rounds: 6},
 		{Name: "long-work", Summary: "no faults, and work that outlasts the TTL if the lock renews itself or can be extended", Claimed: true, Work: s.ttl * 3, Rounds: 3},
-		{Name: "fractional-ttl", Summary: "no faults, a TTL that is no whole number of seconds, and work that takes nearly all of it", TTL: s.fractional(), Work: s.fractional() * 24 / 25, Rounds: 6},
+		{Name: "fractional-ttl", Summary: "no faults, another TTL, which is no whole number of seconds either, and work that takes nearly all of it", TTL: s.fractional(), Work: s.fractional() * 24 / 25, Rounds: 6},
 		{Name: "majority-cut-off", Summary: "no client reaches a majority of the nodes for some TTLs", Plan: s.cut(s.most())},
 		{Name: "node-comes-back-late", Summary: "a node crashes during a hold, and comes back" + emptied + " after its keys would have expired", Plan: s.restart(s.ttl * 5 / 4)},
 		{Name: "node-comes-back-soon", Summary: "a node crashes during a hold, and comes back at once" + emptied, Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},
@@ -56,11 +57,30 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "writer-stands-still", Summary: "a client is paused for longer than the TTL before it writes", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
 		{Name: "caller-stands-still", Summary: "a client is paused for longer than the TTL while it acquires the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
 		{Name: "holder-dies", Summary: "a client dies after it was granted the lock", Plan: nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(nemesis.When(1, env.StepGranted, 0))}}},
-		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired", Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: 1}, Start: second(nemesis.When(1, env.StepAcquire, 0))}}},
+		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired, while it is waited for, or while it is released", Plan: s.cancelledCalls()},
+		{Name: "caller-gives-up", Summary: "the context with which the lock was acquired ends as it is granted, or during the work", Work: s.ttl / 2, Rounds: 10, Plan: s.endedContexts()},
 		{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff())},
+		{Name: "extension-unanswered", Summary: "the answer to a holder's first message after its grant is lost, which extends or renews the hold if the lock does that", Claimed: true, Work: s.ttl * 2, Rounds: 6, Plan: s.unansweredExtensions()},
+		{Name: "key-is-evicted", Summary: "a node evicts a holder's key during long work", Claimed: true, Work: s.ttl * 2, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2)})},
+		{Name: "node-restarts-in-long-work", Summary: "a node crashes during long work, and comes back at once" + emptied, Claimed: true, Work: s.ttl * 2, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2), End: nemesis.After(s.ttl / 50)})},
 		{Name: "scripts-are-forgotten", Summary: "the nodes forget the scripts that clients have loaded, several times", Plan: s.scripts()},
 		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
 		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect", Work: max(c.Work, s.ttl/10), Think: max(c.Think, s.ttl/5), Plan: s.resets(c.Clients)},
+	}
+	if c.Store == nil { // a store may refuse some of the names, or nest them
+		list = append(list, scenarios.Storm{Name: "confusing-names", Summary: "no faults, and several resources whose names a lock may confuse", Names: true, Think: time.Millisecond})
+	}
+	if s.callers > 1 {
+		list = append(list,
+			scenarios.Storm{Name: "callers-share-a-lock", Summary: "no faults, and several callers of each client compete", Callers: s.callers, Think: s.ttl / 25, Rounds: 12},
+			scenarios.Storm{Name: "callers-give-up", Summary: "contexts of callers of one client end, and answers are lost", Callers: s.callers, Rounds: 25, Plan: s.callersGiveUp()},
+		)
+	}
+	if c.Clocks && s.clients > 1 {
+		list = append(list, scenarios.Storm{Name: "clients-clocks-differ", Summary: "the clocks of clients differ by a TTL", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.clientClocks()})
+	}
+	if s.nodes > 1 {
+		list = append(list, scenarios.Storm{Name: "holder-cut-off-from-one", Summary: "a client does not reach one of the nodes for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff(1))})
 	}
 	if minority := s.fewest(); len(minority) > 0 {
 		list = append(list,
@@ -74,8 +94,17 @@ func (c Config) every() []scenarios.Storm {
 
 // stormParams is what the plans of the storms depend on.
 type stormParams struct {
-	nodes, clients int
-	ttl            time.Duration
+	nodes, clients, callers int
+	ttl                     time.Duration
+}
+
+// competing is for how many rounds clients compete without pause. Where time is virtual, that takes four
+// times as long as a call may: whoever starves is refused several times. 0: as many as elsewhere.
+func (c Config) competing() int {
+	if !c.Virtual || c.Clients < 2 || c.Work == 0 {
+		return 0
+	}
+	return min(max(c.Rounds, int(4*c.Patience/c.Work)*4/3/(c.Clients-1)), 200)
 }
 
 // most returns a majority of the nodes, and fewest the other nodes, which are the last
@@ -114,8 +143,9 @@ func (s stormParams) cut(nodes []int) nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: nodes}}, Start: s.begin(), End: s.long()}}
 }
 
-func (s stormParams) holderCutOff() nemesis.Fault {
-	alone := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}}
+// holderCutOff cuts client 1 off from nodes, or from all of them.
+func (s stormParams) holderCutOff(nodes ...int) nemesis.Fault {
+	alone := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: nodes}}
 	return nemesis.Fault{Action: alone, Start: nemesis.When(1, env.StepGranted, s.ttl/10), End: nemesis.After(3 * s.ttl)}
 }
 
@@ -129,12 +159,85 @@ func (s stormParams) firstHolder(plan ...nemesis.Fault) nemesis.Plan {
 	return plan
 }
 
-// fractional returns a TTL that is no whole number of seconds: the TTL itself, or a shorter one.
+// fractional returns another TTL that is no whole number of seconds.
 func (s stormParams) fractional() time.Duration {
-	if s.ttl%time.Second != 0 {
-		return s.ttl
+	other := (s.ttl * 3 / 5).Truncate(time.Millisecond)
+	if other%time.Second == 0 {
+		other -= other / 4
 	}
-	return s.ttl - time.Second/2
+	return other
+}
+
+func cancelled(client int, step env.Step, count int, plus time.Duration) nemesis.Fault {
+	when := nemesis.When(client, step, plus)
+	when.Count = count
+	return nemesis.Fault{Action: &nemesis.Cancel{Client: client}, Start: when}
+}
+
+// cancelledCalls ends calls of client 1: at their beginning, and after a while if they wait.
+func (s stormParams) cancelledCalls() nemesis.Plan {
+	return nemesis.Plan{
+		cancelled(1, env.StepAcquire, 2, 0),
+		cancelled(1, env.StepAcquire, 4, s.ttl/25),
+		cancelled(1, env.StepBeforeRelease, 4, 0),
+	}
+}
+
+// endedContexts ends the contexts of callers that hold the lock: at once, and during the work.
+func (s stormParams) endedContexts() (plan nemesis.Plan) {
+	for client := 1; client <= min(s.clients, 2); client++ {
+		plan = append(plan,
+			cancelled(client, env.StepGranted, 1, 0),
+			cancelled(client, env.StepGranted, 2, s.ttl/10),
+			cancelled(client, env.StepGranted, 4, s.ttl/10),
+		)
+	}
+	return plan
+}
+
+// unansweredExtensions loses an answer to each of some clients, during its first hold.
+func (s stormParams) unansweredExtensions() (plan nemesis.Plan) {
+	for client := 1; client <= min(s.clients, 3); client++ {
+		lost := &nemesis.Reset{Links: nemesis.Links{Clients: []int{client}}, Way: nemesis.Replies, Once: true}
+		plan = append(plan, nemesis.Fault{Action: lost, Start: nemesis.When(client, env.StepGranted, s.ttl/10), End: nemesis.After(s.ttl)})
+	}
+	return plan
+}
+
+// callersGiveUp ends contexts of the callers of client 1 while they wait and while they hold the lock, and
+// loses answers to it, whoever they are for: whoever's key is set without an answer keeps the others waiting.
+// The other clients die before they begin, so that nobody else hides what stays locked within client 1 by
+// getting the lock.
+func (s stormParams) callersGiveUp() (plan nemesis.Plan) {
+	for client := s.callers + 1; client <= s.clients*s.callers; client++ {
+		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: nemesis.At(0)})
+	}
+	for caller := 1; caller <= s.callers; caller++ {
+		for count := 2; count <= 12; count++ {
+			plan = append(plan, cancelled(caller, env.StepAcquire, count, s.ttl/5000+s.ttl*time.Duration(count%4)/20))
+		}
+		plan = append(plan,
+			cancelled(caller, env.StepGranted, 2, s.ttl/100),
+			cancelled(caller, env.StepBeforeRelease, 3, 0),
+		)
+	}
+	for n := range 12 {
+		lost := &nemesis.Reset{Links: nemesis.Links{Clients: []int{1}}, Way: nemesis.Replies, Once: true}
+		plan = append(plan, nemesis.Fault{Action: lost, Start: nemesis.At(s.ttl * time.Duration(2+n) / 5), End: nemesis.After(s.ttl / 6)})
+	}
+	return plan
+}
+
+// clientClocks sets the clock of client 2 forward by more than a TTL, and that of client 3 back.
+func (s stormParams) clientClocks() (plan nemesis.Plan) {
+	for client := 2; client <= min(s.clients, 3); client++ {
+		by := s.ttl * 5 / 4
+		if client == 3 {
+			by = -by
+		}
+		plan = append(plan, nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: client}, By: by}, Start: nemesis.At(0)})
+	}
+	return plan
 }
 
 // scripts makes each node forget its scripts, several times: whichever client comes first loads them for

@@ -36,6 +36,8 @@ type Usage struct {
 	locks map[int]int // calls of Lock that have returned, by client
 
 	open map[int]string // the current call of each client
+
+	clockRead bool // some client's clock was read
 }
 
 // NewUsage returns the usage of a run that has not begun.
@@ -49,6 +51,20 @@ func (u *Usage) Dialled(client, node int) {
 	defer u.mu.Unlock()
 	u.dials[client]++
 	u.nodes[node] = true
+}
+
+// ReadClock records that the lock has read the clock of its client.
+func (u *Usage) ReadClock() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.clockRead = true
+}
+
+// ClockRead reports whether the lock has read the clock of its client.
+func (u *Usage) ClockRead() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.clockRead
 }
 
 // answered records a call of Lock that has returned.

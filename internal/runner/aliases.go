@@ -22,9 +22,14 @@ import (
 //
 // A watch reports keys late, so that those of a try can come after the grant. Then the time at which
 // a value was first sent decides, and the value of the hold is decided anew with each key.
+//
+// If clients share a lock, each key is set by a connection of the first of them. Which call it
+// belongs to is guessed, and corrected when a call is granted that has fewer nodes than another
+// one's value.
 type aliases struct {
 	next  history.Sink
 	late  bool                // a watch reports the keys
+	share int                 // how many clients share a lock
 	calls map[int][]*lockCall // by client, the oldest first
 	keys  map[keyLocation]*aliasedKey
 	count map[tokenOnNode]int // keys that are there; a lock may keep several on a node
@@ -32,10 +37,11 @@ type aliases struct {
 
 // lockCall is a client's call of Lock.
 type lockCall struct {
+	client          int
 	resource, token string
 	began           history.Time
-	granted         bool
 	grantedAt       history.Time
+	granted, over   bool // over: it was refused, or its release has returned
 
 	value  string            // of the try under way, or of the hold; empty: no key has been set
 	sent   history.Time      // when it was first sent
@@ -65,8 +71,8 @@ type tokenOnNode struct {
 	resource, token string
 }
 
-func newAliases(next history.Sink, late bool) *aliases {
-	return &aliases{next: next, late: late, calls: map[int][]*lockCall{}, keys: map[keyLocation]*aliasedKey{}, count: map[tokenOnNode]int{}}
+func newAliases(next history.Sink, late bool, share int) *aliases {
+	return &aliases{next: next, late: late, share: max(share, 1), calls: map[int][]*lockCall{}, keys: map[keyLocation]*aliasedKey{}, count: map[tokenOnNode]int{}}
 }
 
 // Record implements [history.Sink].
@@ -74,12 +80,16 @@ func (a *aliases) Record(e *history.Event) {
 	switch e.Kind {
 	case history.Acquire:
 		a.calls[e.Client] = append(a.calls[e.Client], &lockCall{
-			resource: e.Resource, token: e.Token, began: e.Time, others: map[string]string{}, former: map[string]bool{},
+			client: e.Client, resource: e.Resource, token: e.Token, began: e.Time, others: map[string]string{}, former: map[string]bool{},
 		})
 	case history.Granted:
 		if c := a.last(e.Client, e.Time); c != nil && c.token == e.Token {
 			a.decide(c, e)
 			c.granted, c.grantedAt = true, e.Time
+		}
+	case history.Refused, history.Released:
+		if c := a.last(e.Client, e.Time); c != nil && c.token == e.Token {
+			c.over = true
 		}
 	case history.KeySet:
 		a.set(e)
@@ -118,12 +128,47 @@ func (a *aliases) last(client int, at history.Time) *lockCall {
 	return nil
 }
 
+// lock returns the number of the lock of a client, which clients may share.
+func (a *aliases) lock(client int) int { return (client - 1) / a.share }
+
+// callOf returns the call during which a request was sent that has set a key, in place of another or of
+// none; nil: there was no call before.
+func (a *aliases) callOf(e *history.Event, before *aliasedKey) *lockCall {
+	if a.share == 1 {
+		return a.last(e.Client, e.Sent)
+	}
+	if before != nil && before.overwritten && before.call.granted && !before.call.over && a.lock(before.call.client) == a.lock(e.Client) {
+		return before.call // an extension
+	}
+	var best *lockCall
+	rank := func(c *lockCall) int {
+		switch waits := !c.granted && !c.over; {
+		case waits && c.value == e.Token:
+			return 4
+		case waits && c.value == "":
+			return 3
+		case c.value == e.Token || c.others[e.Token] != "":
+			return 2
+		case waits: // a further try, with another value
+			return 1
+		}
+		return 0
+	}
+	for client := range a.share {
+		c := a.last(e.Client+client, e.Sent)
+		if c != nil && (best == nil || rank(c) > rank(best)) {
+			best = c
+		}
+	}
+	return best
+}
+
 // set records that a node has a key. A key that a node has restored belongs to the call
 // that set it. A key that was set before all calls belongs to no lock.
 func (a *aliases) set(e *history.Event) {
 	at := keyLocation{e.Node, e.Resource}
 	if e.Client != 0 {
-		c := a.last(e.Client, e.Sent)
+		c := a.callOf(e, a.keys[at])
 		if c == nil {
 			delete(a.keys, at)
 			return
@@ -188,6 +233,7 @@ func (a *aliases) decide(c *lockCall, by *history.Event) {
 			have[k.value][at.node] = true
 		}
 	}
+	a.takeOver(c, len(had), by)
 	best, most := c.value, len(had)
 	for _, value := range slices.Sorted(maps.Keys(have)) {
 		if len(have[value]) > most {
@@ -196,6 +242,51 @@ func (a *aliases) decide(c *lockCall, by *history.Event) {
 	}
 	if best != c.value {
 		a.switchTo(c, best, by)
+	}
+}
+
+// takeOver exchanges the keys of a call that is granted, which had its value on so many nodes, for those
+// of another call of the same lock under way that has one on more: they are its own.
+func (a *aliases) takeOver(c *lockCall, most int, by *history.Event) {
+	var other *lockCall
+	for client := range a.share {
+		d := a.last(a.lock(c.client)*a.share+client+1, by.Time)
+		if d == nil || d == c || d.granted || d.over || d.value == "" || d.resource != c.resource {
+			continue
+		}
+		nodes := map[int]bool{}
+		for at, k := range a.keys {
+			if k.call == d && k.value == d.value && k.exists {
+				nodes[at.node] = true
+			}
+		}
+		if len(nodes) > most {
+			other, most = d, len(nodes)
+		}
+	}
+	if other == nil {
+		return
+	}
+	var there []keyLocation
+	for _, at := range slices.SortedFunc(maps.Keys(a.keys), compareLocations) {
+		k := a.keys[at]
+		to := c
+		switch {
+		case k.call == c && k.value == c.value:
+			to = other
+		case k.call != other || k.value != other.value:
+			continue
+		}
+		if k.exists {
+			there = append(there, at)
+			a.vanished(&history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: k.call.client, Reason: history.Deleted}, k)
+		}
+		k.call, k.token = to, to.token
+	}
+	c.value, c.sent, other.value, other.sent = other.value, other.sent, c.value, c.sent
+	for _, at := range there {
+		k := a.keys[at]
+		a.appeared(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: k.call.client, Sent: k.call.sent, Detail: k.detail, Ends: k.ends}, k)
 	}
 }
 
@@ -264,5 +355,8 @@ func (a *aliases) vanished(e *history.Event, k *aliasedKey) {
 func (a *aliases) pass(e *history.Event, k *aliasedKey) {
 	named := *e
 	named.Resource, named.Token = k.call.resource, k.token
+	if e.Client != 0 && a.lock(e.Client) == a.lock(k.call.client) {
+		named.Client = k.call.client
+	}
 	a.next.Record(&named)
 }

@@ -141,13 +141,35 @@ func TestAliases(t *testing.T) {
 	} {
 		checkAliases(t, c.name, false, c.events, c.want)
 	}
+	// A key that a lock of two callers sets belongs to the one that is granted, whichever was taken for its
+	// owner before; and what is done to the key for that lock is done for its owner.
+	t.Run("callers share a lock", func(t *testing.T) {
+		var log history.Log
+		a := newAliases(&log, false, 2)
+		for _, e := range []history.Event{
+			acquire(1, 1, "1.1"), acquire(1, 2, "2.1"), set(2, 1, 1, 1, "k", "x"), granted(3, 2, "2.1"), gone(5, 1, 1, "k", "x"),
+			set(6, 1, 1, 1, "k", "y"), granted(7, 1, "1.1"), acquire(8, 3, "3.1"), gone(9, 3, 1, "k", "y"),
+		} {
+			a.Record(&e)
+		}
+		var got []string
+		for _, e := range log {
+			if e.Node != 0 {
+				got = append(got, fmt.Sprintf("%d %v %s for %d", int64(e.Time), e.Kind, e.Token, e.Client))
+			}
+		}
+		want := "2 key-set 1.1 for 1, 3 key-gone 1.1 for 1, 3 key-set 2.1 for 2, 5 key-gone 2.1 for 2, 6 key-set 1.1 for 1, 9 key-gone 1.1 for 3"
+		if joined := strings.Join(got, ", "); joined != want {
+			t.Errorf("%s\nwant\n%s", joined, want)
+		}
+	})
 }
 
 // checkAliases compares what is told of events.
 func checkAliases(t *testing.T, name string, late bool, events []history.Event, want string) {
 	t.Helper()
 	var log history.Log
-	a := newAliases(&log, late)
+	a := newAliases(&log, late, 1)
 	for i := range events {
 		a.Record(&events[i])
 	}
@@ -224,7 +246,7 @@ func TestAliasesOfLateKeys(t *testing.T) {
 		checkAliases(t, c.name, true, c.events, c.want)
 	}
 	var log history.Log
-	a := newAliases(&log, true)
+	a := newAliases(&log, true, 1)
 	for _, e := range []history.Event{acquire, granted, set(11, 9, 3, "x"), set(12, 6, 1, "y"), set(13, 6, 2, "y"), gone(14, 2, "y"), key(15, 6, 2, history.KeySet, "y", history.RolledBack)} {
 		a.Record(&e)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
@@ -22,6 +23,9 @@ type Dialer interface {
 	// Dial connects a client to a node. The connection is paused while the client is
 	// paused, and closed when the run ends.
 	Dial(ctx context.Context, client, node int) (net.Conn, error)
+
+	// Wall reads the wall clock of a client's machine.
+	Wall(client int) time.Time
 }
 
 // External is a lock that is not part of this program. It talks to the nodes over its own
@@ -38,7 +42,12 @@ type External struct {
 	// servers then close the connections of a client that has been cut off for the TTL.
 	Connected bool
 
-	// WallClock says that each client has a process whose wall clock faults step. They change neither
+	// Callers is how many clients of the scenario share a lock: those of lock 1 come first. Faults
+	// that cut off, delay or pause connections of a lock are those of the first of its clients. 0 and
+	// 1 mean that each client has its own.
+	Callers int
+
+	// WallClock says that the lock reads a wall clock of its client, which faults step. They change neither
 	// its rate nor the other clocks.
 	WallClock bool
 }
@@ -46,6 +55,7 @@ type External struct {
 // ClientEnv is what one client's external lock is built on.
 type ClientEnv struct {
 	Client  int // its number
+	Sharing int // the number of the lock, which clients may share
 	Nodes   int // how many there are
 	Runtime env.Runtime
 
@@ -54,6 +64,9 @@ type ClientEnv struct {
 
 	// Dial connects the client to a node.
 	Dial func(ctx context.Context, node int) (net.Conn, error)
+
+	// Wall reads the wall clock of the client's machine.
+	Wall func() time.Time
 
 	// Process is for a lock in a process of its own. nil: the world's nodes have no addresses.
 	Process *ProcessEnv
@@ -87,7 +100,7 @@ func PrepareExternal(b Backend, s scenarios.Scenario, lock External) (Experiment
 	}
 	watched := b.Watched
 	b.Open = func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error) {
-		return open(ctx, s, seed, newAliases(sink, watched))
+		return open(ctx, s, seed, newAliases(sink, watched, lock.Callers))
 	}
 	e, err := prepare(b, s, func(string) (lockKind, error) { return lock.kind(s.Store != nil), nil })
 	if err != nil {
@@ -107,8 +120,8 @@ func PrepareExternal(b Backend, s scenarios.Scenario, lock External) (Experiment
 
 // UnsupportedFault returns why a fault cannot affect an external lock in this process on any backend, or
 // nil. Such a lock reads the clock of package time, which is the same for all clients and
-// cannot be changed; it draws random numbers and names keys itself; and some of its steps
-// are unknown.
+// cannot be changed, unless [External.WallClock] says otherwise; it draws random numbers and names keys
+// itself; and some of its steps are unknown.
 func UnsupportedFault(f nemesis.Fault) error { return External{}.unsupported(f) }
 
 func (l External) unsupported(f nemesis.Fault) error {
@@ -137,7 +150,7 @@ func (l External) unsupported(f nemesis.Fault) error {
 func (f External) kind(inStore bool) lockKind {
 	k := lockKind{
 		name: f.Name, what: "a lock that is not of this program",
-		external: true, connected: inStore && f.Connected,
+		external: true, connected: inStore && f.Connected, callers: f.Callers,
 	}
 	if !inStore {
 		k.quorum = func(scenarios.Lock) env.Quorum { return env.Quorum{} }
@@ -146,7 +159,7 @@ func (f External) kind(inStore bool) lockKind {
 		if p.dial == nil {
 			return nil, errors.New("the world's nodes cannot be dialled")
 		}
-		return f.Build(ClientEnv{p.client, p.members, p.runtime, p.observer, p.dial, p.process})
+		return f.Build(ClientEnv{p.client, (p.client-1)/max(f.Callers, 1) + 1, p.members, p.runtime, p.observer, p.dial, p.wall, p.process})
 	})
 }
 
@@ -154,6 +167,19 @@ func (f External) kind(inStore bool) lockKind {
 type noConfig struct{}
 
 func (noConfig) Validate() error { return nil }
+
+// connectedAs returns the client by whose number the connections of a client's lock are made: the first of
+// those that share it.
+func (k lockKind) connectedAs(client int) int { return client - (client-1)%max(k.callers, 1) }
+
+// wallFunc returns a function that reads a client's wall clock, or nil if the world is not a [Dialer].
+func wallFunc(world Environment, client int) func() time.Time {
+	d, ok := world.(Dialer)
+	if !ok {
+		return nil
+	}
+	return func() time.Time { return d.Wall(client) }
+}
 
 // dialFunc returns a function with which a client connects to nodes, or nil if the world
 // is not a [Dialer].

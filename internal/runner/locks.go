@@ -64,6 +64,7 @@ type ports struct {
 
 	members int                                          // how many nodes there are
 	dial    func(context.Context, int) (net.Conn, error) // connects to one of them; nil: the world cannot
+	wall    func() time.Time                             // reads the client's wall clock; nil: likewise
 	process *ProcessEnv                                  // nil: the world has no addresses for processes
 }
 
@@ -76,6 +77,7 @@ type lockKind struct {
 	// external: the lock has a client of its own, so it needs neither a store that the world
 	// carries out requests at, nor another backend than the one it is given.
 	external bool
+	callers  int // of an external lock, if several clients share it
 	// connected: the lock belongs to a connection of its holder. The TTL is how long the server
 	// keeps the connection of a client that does not answer; a heartbeat is not needed.
 	connected bool

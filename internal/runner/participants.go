@@ -35,7 +35,7 @@ func (c participants) newUser(world Environment, client int, w Watcher, rounds *
 	r := &recorder{world: world, client: client, clock: c.scenario.Lock.ReadsClock()}
 	p := traffic{client, &r.sent, w, rounds}.observed(ports{
 		client: client, runtime: world.Runtime(client), nodes: world.Nodes(client), store: world.Store(client), observer: r,
-		dial: dialFunc(world, client), process: processEnv(world, client), members: c.scenario.Nodes,
+		dial: dialFunc(world, c.lock.connectedAs(client)), wall: wallFunc(world, c.lock.connectedAs(client)), process: processEnv(world, client), members: c.scenario.Nodes,
 	})
 	lock, err := c.lock.build(c.config, p)
 	if err != nil {
@@ -47,6 +47,7 @@ func (c participants) newUser(world Environment, client int, w Watcher, rounds *
 		register: world.Register(client),
 		recorder: r,
 		lock:     lock,
+		external: c.lock.external,
 	}, nil
 }
 

@@ -81,6 +81,9 @@ type user struct {
 	recorder *recorder
 	lock     Lock
 	posting  env.Task // the write of this round that nobody has waited for; nil: none
+
+	external bool            // the lock is not one of this program
+	caller   context.Context // of an external lock, in a round: ends with it, or when the world cancels it
 }
 
 // run runs the client's rounds. An error of the lock is recorded, and the client goes on
@@ -89,14 +92,26 @@ func (u *user) run() {
 	ctx := context.Background()
 	u.wait(ctx, u.client.Start)
 	for range u.client.Rounds {
-		if hold, err := u.acquire(ctx); err == nil {
-			u.workload.work(u, hold)
-			u.release(ctx, hold)
+		if u.external {
+			u.call(ctx, func(caller context.Context) { u.caller = caller; u.round(caller) })
+		} else {
+			u.round(ctx)
 		}
 		u.wait(ctx, u.client.Think)
 		u.finish(ctx)
 	}
 }
+
+// round locks, works and releases. A release has a context of its own.
+func (u *user) round(ctx context.Context) {
+	if hold, err := u.acquire(ctx); err == nil {
+		u.workload.work(u, hold)
+		u.release(context.Background(), hold)
+	}
+}
+
+// gaveUp reports whether the caller's context has ended, so that nobody waits for the work any more.
+func (u *user) gaveUp() bool { return u.external && u.caller.Err() != nil }
 
 // resource draws the resource of the next round.
 func (u *user) resource() string {
@@ -118,8 +133,17 @@ func resources(c scenarios.Client, known map[string][]string) []string {
 }
 
 func (u *user) acquire(ctx context.Context) (hold Hold, err error) {
-	u.call(ctx, func(ctx context.Context) { hold, err = u.lock.Lock(ctx, u.resource()) })
+	u.callInRound(ctx, func(ctx context.Context) { hold, err = u.lock.Lock(ctx, u.resource()) })
 	return hold, err
+}
+
+// callInRound makes a call of the lock. An external lock is called with the context of the round.
+func (u *user) callInRound(ctx context.Context, do func(ctx context.Context)) {
+	if u.external {
+		do(ctx)
+		return
+	}
+	u.call(ctx, do)
 }
 
 // call makes one call of the lock. The world may cancel its context, and it is cancelled
@@ -136,11 +160,17 @@ func (u *user) holdOnly(h Hold) {
 }
 
 // work passes the time of the work, and extends the lock meanwhile if the
-// client does so. It returns false if the work of a client that works no longer than the lock claims
-// was cut short.
+// client does so. It returns false if the work was cut short: of a client that works no longer than the
+// lock claims, or whose caller gave up.
 func (u *user) work(ctx context.Context, h Hold) (whole bool) {
 	if u.client.Claimed {
 		ctx = h.Context()
+	}
+	if u.external {
+		working, stop := context.WithCancel(ctx)
+		defer stop()
+		defer context.AfterFunc(u.caller, stop)()
+		ctx = working
 	}
 	end := u.runtime.Now(env.Monotonic).Add(u.draw(u.client.Work))
 	for every := u.client.ExtendEvery; every > 0; {
@@ -149,7 +179,7 @@ func (u *user) work(ctx context.Context, h Hold) (whole bool) {
 			break
 		}
 		if u.runtime.Sleep(ctx, next) != nil {
-			return !u.client.Claimed
+			return !u.client.Claimed && !u.gaveUp()
 		}
 		ttl := u.extension()
 		u.extend(ctx, h, ttl)
@@ -157,7 +187,7 @@ func (u *user) work(ctx context.Context, h Hold) (whole bool) {
 	}
 	last := u.claimed(h, end)
 	cut := u.runtime.Sleep(ctx, last) != nil || last < end
-	return !cut || !u.client.Claimed
+	return !cut || !u.client.Claimed && !u.gaveUp()
 }
 
 // claimEnder is a hold that may end without a notice.
@@ -203,10 +233,10 @@ func (u *user) extension() time.Duration {
 func (u *user) extend(ctx context.Context, h Hold, ttl time.Duration) {
 	if last := u.claimed(h, env.Never); last != env.Never {
 		limit := time.Duration(last - u.runtime.Now(env.Monotonic))
-		u.call(ctx, func(ctx context.Context) { _ = h.(claimEnder).ExtendWithin(ctx, ttl, limit) })
+		u.callInRound(ctx, func(ctx context.Context) { _ = h.(claimEnder).ExtendWithin(ctx, ttl, limit) })
 		return
 	}
-	u.call(ctx, func(ctx context.Context) { _ = h.Extend(ctx, ttl) })
+	u.callInRound(ctx, func(ctx context.Context) { _ = h.Extend(ctx, ttl) })
 }
 
 func (u *user) release(ctx context.Context, h Hold) {

@@ -26,15 +26,16 @@ func (c *Calls) Expect(client int) { c.planned[client-1] = true }
 
 // Begin returns the context for a call of the client that begins now, and a function
 // to call when it has returned. If no fault cancels calls of the client, the context
-// is the caller's own, since a cancellable one costs time at every step.
+// is the caller's own, since a cancellable one costs time at every step. Calls may be nested: a fault
+// cancels the innermost.
 func (c *Calls) Begin(ctx context.Context, client int) (calling context.Context, returned func()) {
 	if !c.planned[client-1] {
 		return ctx, func() {}
 	}
 	calling, cancel := context.WithCancel(ctx)
-	c.underWay[client-1].Store(&cancel)
+	outer := c.underWay[client-1].Swap(&cancel)
 	return calling, func() {
-		c.underWay[client-1].Store(nil)
+		c.underWay[client-1].Store(outer)
 		cancel()
 	}
 }

@@ -38,6 +38,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,13 +67,12 @@ func Config(c locktest.Config) locktest.Config {
 // New returns the lock of a client, for [locktest.Run]. Each call of Lock makes an elector with the
 // configuration.
 func New(env locktest.Env, config leaderelection.LeaderElectionConfig) locktest.Locker {
-	client, holds := etcdtest.Client(env, clientv3.Config{}), 0
+	client, holds := etcdtest.Client(env, clientv3.Config{}), new(atomic.Int64)
 	config = scaled(config, env.TTL)
 	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
-		holds++
 		c, leading := config, make(chan context.Context, 1)
 		c.Callbacks = leaderelection.LeaderCallbacks{OnStartedLeading: func(ctx context.Context) { leading <- ctx }, OnStoppedLeading: func() {}}
-		c.Lock = &electionRecord{client: client, key: "/leases/" + resource, identity: fmt.Sprintf("%d.%d", env.Client, holds)}
+		c.Lock = &electionRecord{client: client, key: "/leases/" + resource, identity: fmt.Sprintf("%d.%d", env.Client, holds.Add(1))}
 		elector, err := leaderelection.NewLeaderElector(c)
 		if err != nil {
 			return locktest.Hold{}, err

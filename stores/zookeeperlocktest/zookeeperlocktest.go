@@ -51,10 +51,11 @@ func Run(t *testing.T, connect Connect) {
 }
 
 // Config returns the configuration with ZooKeeper as its store. Time is real, so a TTL and rounds
-// that are 0 become 1 s and 5.
+// that are 0 become 1 s and 5. A session is one caller's, so callers that are 0 become 1.
 func Config(c locktest.Config) locktest.Config {
 	c.Backend, c.Store = locktest.Process, zookeepertest.Store
 	c.TTL, c.Rounds = cmp.Or(c.TTL, time.Second), cmp.Or(c.Rounds, 5)
+	c.Callers = cmp.Or(c.Callers, 1)
 	return c
 }
 

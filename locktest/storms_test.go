@@ -1,0 +1,227 @@
+package locktest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/locktest"
+)
+
+// onRequest is a lock whose release uses the context of the acquisition.
+func onRequest(env locktest.Env) locktest.Locker {
+	l := onOneNode(env)
+	return locktest.LockerFunc(func(request context.Context, resource string) (locktest.Hold, error) {
+		h, err := l.Lock(request, resource)
+		release := h.Release
+		h.Release = func(context.Context) error { return release(request) }
+		return h, err
+	})
+}
+
+// withTime is a lock whose key has its end as its value, by the clock of the client that sets it. Others take
+// it over when that has come by theirs.
+func withTime(env locktest.Env) locktest.Locker {
+	client := onOneNode(env).client
+	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+		for {
+			sent := time.Now()
+			mine := strconv.FormatInt(env.Now().Add(env.TTL).UnixNano(), 10)
+			set, err := client.SetNX(ctx, resource, mine, 0).Result()
+			if err == nil && !set {
+				var value string
+				if value, err = client.Get(ctx, resource).Result(); err == nil {
+					if end, _ := strconv.ParseInt(value, 10, 64); env.Now().UnixNano() > end {
+						var old string
+						old, err = client.GetSet(ctx, resource, mine).Result()
+						set = err == nil && old == value
+					}
+				}
+			}
+			if until := sent.Add(env.TTL); set && time.Now().Before(until) {
+				return locktest.Hold{Until: until, Release: func(ctx context.Context) error {
+					n, err := deleteMine.Run(ctx, client, []string{resource}, mine).Int()
+					if err == nil && n == 0 {
+						err = locktest.ErrNotHeld
+					}
+					return err
+				}}, nil
+			}
+			if err != nil && !errors.Is(err, redis.Nil) {
+				return locktest.Hold{}, err
+			}
+			select {
+			case <-time.After(env.TTL / 40):
+			case <-ctx.Done():
+				return locktest.Hold{}, ctx.Err()
+			}
+		}
+	})
+}
+
+// queued is a lock whose callers within a client wait for each other first.
+type queued struct {
+	*oneNode
+	turn  chan struct{}
+	leaks bool // an error leaves it locked
+}
+
+func (l queued) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return locktest.Hold{}, ctx.Err()
+	}
+	h, err := l.oneNode.Lock(ctx, resource)
+	if err != nil {
+		if !l.leaks {
+			<-l.turn
+		}
+		return h, err
+	}
+	release := h.Release
+	h.Release = func(ctx context.Context) error {
+		defer func() { <-l.turn }()
+		return release(ctx)
+	}
+	return h, nil
+}
+
+func inTurn(leaks bool) func(locktest.Env) locktest.Locker {
+	return func(env locktest.Env) locktest.Locker {
+		return queued{oneNode: onOneNode(env), turn: make(chan struct{}, 1), leaks: leaks}
+	}
+}
+
+// onceForAll is a lock that has one token for each client, and takes a key with it for its own.
+func onceForAll(env locktest.Env) locktest.Locker {
+	l := onOneNode(env)
+	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+		for {
+			sent := time.Now()
+			err := l.set(ctx, resource, l.owner)
+			if errors.Is(err, errTaken) && l.client.Get(ctx, resource).Val() == l.owner {
+				err = nil
+			}
+			if err == nil {
+				return locktest.Hold{Until: sent.Add(l.ttl), Release: func(ctx context.Context) error { return l.release(ctx, resource, l.owner) }}, nil
+			}
+			select {
+			case <-time.After(l.ttl / 40):
+			case <-ctx.Done():
+				return locktest.Hold{}, ctx.Err()
+			}
+		}
+	})
+}
+
+// countingNextTo is a lock whose counter of fences is a key with a name that another resource may have.
+func countingNextTo(env locktest.Env) locktest.Locker {
+	l := onOneNode(env)
+	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+		h, err := l.Lock(ctx, resource)
+		if err == nil {
+			h.Fence, err = l.client.Incr(ctx, resource+":fence").Uint64()
+		}
+		if err != nil && h.Release != nil {
+			err = errors.Join(err, h.Release(ctx))
+		}
+		return h, err
+	})
+}
+
+// Law: the default storms find, without any setting, defects that show only if the caller's context ends, if
+// callers share a lock, if clocks of clients differ, if keys vanish, or if names are confused.
+func TestWhatCallersDoIsTriedByDefault(t *testing.T) {
+	for name, c := range map[string]struct {
+		storm  string
+		breaks checker.Property
+		open   func(locktest.Env) locktest.Locker
+	}{
+		"a release with the context of the acquisition": {"caller-gives-up", checker.Cleanup, onRequest},
+		"a comparison of clients' clocks":               {"clients-clocks-differ", checker.Lease, withTime},
+		"a local lock that an error leaves locked":      {"callers-give-up", checker.DeadlockFreedom, inTurn(true)},
+		"a token for all callers":                       {"callers-share-a-lock", checker.Lease, onceForAll},
+		"an extension of a key that is gone":            {"key-is-evicted", checker.Contract, anExtension(func(l *oneNode) { l.anybody = true })},
+		"an extension of a key that a node forgot":      {"node-restarts-in-long-work", checker.Contract, anExtension(func(l *oneNode) { l.anybody = true })},
+		"a counter with the name of another resource":   {"confusing-names", checker.DeadlockFreedom, countingNextTo},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if broken := brokenIn(t, locktest.Config{Nodes: 1}, c.storm, 3, c.open); !slices.Contains(broken, c.breaks) {
+				t.Errorf("%s breaks %v: want %s", c.storm, broken, c.breaks)
+			}
+		})
+	}
+}
+
+// tied is a lock whose holds end with the context of their acquisition, which is the notice of their loss.
+func tied(env locktest.Env) locktest.Locker {
+	l := onOneNode(env)
+	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+		h, err := l.Lock(ctx, resource)
+		if err != nil {
+			return h, err
+		}
+		release := h.Release
+		withContext := context.AfterFunc(ctx, func() { _ = release(context.Background()) })
+		h.Lost = ctx.Done()
+		h.Release = func(ctx context.Context) error {
+			if !withContext() {
+				return locktest.ErrNotHeld
+			}
+			return release(ctx)
+		}
+		return h, nil
+	})
+}
+
+// Law: none of these storms blames a correct lock.
+func TestWhatCallersDoBlamesNoCorrectLock(t *testing.T) {
+	five := map[string]bool{"a majority": true}
+	for name, open := range map[string]func(locktest.Env) locktest.Locker{
+		"that ends":               withoutExtend,
+		"that can be extended":    anExtension(func(*oneNode) {}),
+		"that renews itself":      aWatchdog(watchdog{}),
+		"that ends with ctx":      tied,
+		"with a queue of its own": inTurn(false),
+		"a majority":              func(env locktest.Env) locktest.Locker { return onAllNodes(env) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := locktest.Config{Nodes: 1, Drawn: -1}
+			if five[name] {
+				c.Nodes = 5
+			}
+			for _, s := range locktest.Storms(c) {
+				switch s.Name {
+				case "short-work", "confusing-names", "call-is-cancelled", "caller-gives-up", "extension-unanswered", "key-is-evicted", "node-restarts-in-long-work",
+					"callers-share-a-lock", "callers-give-up", "clients-clocks-differ", "holder-cut-off-from-one":
+					if broken := brokenIn(t, c, s.Name, 2, open); len(broken) > 0 {
+						t.Errorf("%s breaks %v", s.Name, broken)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Law: callers that share a lock have numbers of their own, and one Locker for each client, which is closed
+// once, after all of them.
+func TestCallersShareALock(t *testing.T) {
+	opened, closed := map[int]int{}, map[int]int{}
+	s := stormOf(t, locktest.Config{Nodes: 1}, "callers-share-a-lock")
+	tried := locktest.Try(t, locktest.Config{Nodes: 1, Clients: 2}, s, 1, func(env locktest.Env) locktest.Locker {
+		opened[env.Client]++
+		env.Cleanup(func() error { closed[env.Client]++; return nil })
+		return onOneNode(env)
+	})
+	if want := fmt.Sprint(map[int]int{1: 1, 2: 1}); tried.Err != nil || fmt.Sprint(opened) != want || fmt.Sprint(closed) != want {
+		t.Errorf("%v: opened %v, closed %v", tried.Err, opened, closed)
+	}
+}
