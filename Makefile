@@ -39,6 +39,9 @@ bless: ## renew golden files, generated pages, output in README.md and docs, res
 	$(GO) test -vet=off -pgo=off $$(grep -rlE --include='*_test.go' 'testkit\.(GoldenFile|WriteGolden|UpdateGolden)\(' --exclude-dir=stores --exclude-dir=evidence --exclude-dir=redlockotel . | xargs -n1 dirname | sort -u) -run 'Golden|IsCurrent|ShowsWhatIsPrinted' -args -update
 	$(GO) -C redlock/redlockotel test -vet=off -pgo=off -run Golden -args -update
 
+proof: ## check the proof of lease exclusion with Dafny (installs it as root)
+	bash scripts/proof.sh
+
 playground: ## build the playground into internal/playground/front/dist, and ./lockstorm with it (needs Node.js)
 	@sh scripts/deps.sh npm
 	sh scripts/playground.sh

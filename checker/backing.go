@@ -89,6 +89,9 @@ func (b *backing) Settle() {
 			b.changed = append(b.changed, c.Holds...)
 		}
 	}
+	for _, h := range b.returned {
+		b.timeline.Divide(h)
+	}
 	for _, h := range b.changed {
 		b.look(h)
 	}

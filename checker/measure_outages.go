@@ -212,11 +212,10 @@ type Vacancies struct {
 
 	// Refusals counts the tries that were refused although no fault took place, GaveUp those of them that
 	// had lasted for longer than the longest TTL. RefusedInRow is the most refusals of a client in a row,
-	// between which the resource was granted to others, and RefusedClient that client, for one history.
-	Refusals      int `json:"refusals" runs:"sum"`
-	GaveUp        int `json:"gave_up" runs:"sum"`
-	RefusedInRow  int `json:"refused_in_row" runs:"max"`
-	RefusedClient int `json:"refused_client,omitempty"`
+	// between which the resource was granted to others.
+	Refusals     int `json:"refusals" runs:"sum"`
+	GaveUp       int `json:"gave_up" runs:"sum"`
+	RefusedInRow int `json:"refused_in_row" runs:"max"`
 }
 
 func (*Vacancies) figures(int) []Figure { return nil }
@@ -237,9 +236,7 @@ func (m *vacancyMeter) refuse(h *timeline.Hold, row int) {
 	if now := m.timeline.Now; now.Sub(h.Acquire.At) > m.timeline.Header.LongestTTL {
 		m.GaveUp++
 	}
-	if row > m.RefusedInRow {
-		m.RefusedInRow, m.RefusedClient = row, h.Client.Number
-	}
+	m.RefusedInRow = max(m.RefusedInRow, row)
 }
 
 func (m *vacancyMeter) measure(all *Measurements, _ history.Time) {

@@ -97,7 +97,7 @@ func (s Subject) version() (string, error) {
 }
 
 // codes are the properties that are judged, by their codes and their names in JSON.
-var codes = []struct{ code, name string }{{"V1", "lease"}, {"V2", "section"}, {"V3", "effect"}, {"L1", "deadlock_freedom"}, {"L2", "fault_tolerance"}, {"L3", "cleanup"}, {"C", "contract"}}
+var codes = []struct{ code, name string }{{"B", "backing"}, {"V1", "lease"}, {"V2", "section"}, {"V3", "effect"}, {"L1", "deadlock_freedom"}, {"L2", "fault_tolerance"}, {"L3", "cleanup"}, {"C", "contract"}}
 
 func nameOf(code string) string {
 	i := slices.IndexFunc(codes, func(c struct{ code, name string }) bool { return c.code == code })

@@ -74,7 +74,7 @@ func only(storms []locktest.Storm, name string) []locktest.Storm {
 }
 
 // judged are the properties that are judged of a lock without fences.
-var judged = []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.DeadlockFreedom, checker.FaultTolerance, checker.Cleanup, checker.Contract}
+var judged = []checker.Property{checker.Backing, checker.Lease, checker.Section, checker.Effect, checker.DeadlockFreedom, checker.FaultTolerance, checker.Cleanup, checker.Contract}
 
 // judged are those that its backend lets judge: keys are recorded in memory alone.
 func (s Subject) judged() []checker.Property {

@@ -44,6 +44,9 @@ func promisedBy(named []checker.Property, t Capabilities, done scenarios.Scenari
 	}
 	list := []checker.Property{checker.Lease, checker.DeadlockFreedom, checker.Contract}
 	harms := func(f nemesis.Fault) bool { return nemesis.Plan{f}.Does(^harmless) && !endsWork(f, done) }
+	if keys {
+		list = append(list, checker.Backing)
+	}
 	if keys && !slices.ContainsFunc(done.Plan, harms) {
 		list = append(list, checker.Cleanup)
 	}

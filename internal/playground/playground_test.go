@@ -141,7 +141,7 @@ func TestShownAndExported(t *testing.T) {
 	if f := exported("report"); !strings.HasPrefix(f.Text, "<!DOCTYPE html>") || f.Name != "crash-restart-3.html" {
 		t.Errorf("the report: %s, %.40q", f.Name, f.Text)
 	}
-	if f := exported("test"); !strings.Contains(f.Text, "func TestLeaseExclusionOfCrashRestart(") {
+	if f := exported("test"); !strings.Contains(f.Text, "func TestBackingOfCrashRestart(") {
 		t.Errorf("the test: %.400s", f.Text)
 	}
 }

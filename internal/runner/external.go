@@ -198,3 +198,10 @@ func (u *user) close() error {
 	}
 	return nil
 }
+
+// whileCalled returns a context that also ends with that of the client's caller. The returned function ends it.
+func (u *user) whileCalled(ctx context.Context) (context.Context, func()) {
+	working, stop := context.WithCancel(ctx)
+	unlink := context.AfterFunc(u.caller, stop)
+	return working, func() { unlink(); stop() }
+}

@@ -167,9 +167,8 @@ func (u *user) work(ctx context.Context, h Hold) (whole bool) {
 		ctx = h.Context()
 	}
 	if u.external {
-		working, stop := context.WithCancel(ctx)
+		working, stop := u.whileCalled(ctx)
 		defer stop()
-		defer context.AfterFunc(u.caller, stop)()
 		ctx = working
 	}
 	end := u.runtime.Now(env.Monotonic).Add(u.draw(u.client.Work))

@@ -73,17 +73,22 @@ func (k *Keys) End(node int) history.Time {
 	return Forever
 }
 
-// divide notes the nodes that back a live window's hold and back another that is granted now. They back only the
-// latter: a node that two masters share, or one that set a key twice, gives its vote away.
-func (q *windowQueue) divide(granted *Hold, now history.Time) {
-	for _, live := range q.Live {
-		if live.Hold == granted {
+// Divide notes the nodes that back a hold which begins in this instant, and back another one that is held. They back
+// only the former: a node that two masters share, or one that set a key twice, gives its vote away. If both begin in
+// this instant, such a node backs neither. Call Divide when the instant's changes of keys are entered.
+func (t *Timeline) Divide(h *Hold) {
+	begins := func(h *Hold) bool { return h.GrantedAt == t.Now || h.Windows[LeaseWindow].From == t.Now }
+	if !h.Leased() || !begins(h) {
+		return
+	}
+	for _, held := range h.Resource.Holds {
+		if held == h || !held.Granted || !held.Leased() {
 			continue
 		}
-		both := live.Hold.Backers(now+1) & granted.Backers(now+1)
-		live.Hold.Keys.divided |= both
-		if live.From == now {
-			granted.Keys.divided |= both
+		both := held.Backers(t.Now+1) & h.Backers(t.Now+1)
+		held.Keys.divided |= both
+		if begins(held) {
+			h.Keys.divided |= both
 		}
 	}
 }

@@ -393,9 +393,6 @@ func (ws *windows) pass(q *windowQueue, e *WindowEvent) {
 		}
 	case WindowBegan:
 		ws.notify(e)
-		if ws.kind == LeaseWindow {
-			q.divide(e.Hold, e.At)
-		}
 		q.begin(e)
 	case WindowEmpty:
 		if ws.canReopen() {

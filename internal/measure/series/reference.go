@@ -95,7 +95,7 @@ func (f fixture) point(away time.Duration) sweep.Point {
 	if away < f.left {
 		predicted, verdict = 1, checker.Violated
 	}
-	s.Expect = scenarios.Expectations{checker.Lease: verdict, checker.Section: verdict}
+	s.Expect = scenarios.Expectations{checker.Backing: verdict, checker.Lease: verdict, checker.Section: verdict}
 	return sweep.Point{
 		Curve:     f.name,
 		At:        []float64{away.Seconds() / ttl.Seconds(), float64(len(f.nodes))},

@@ -259,7 +259,7 @@ func (m *model) tooEarly(s Setting) scenarios.Scenario {
 	s.RestartDelay = m.tooShort(s)
 	one := forgetful.restart(s)
 	one.Name, one.Summary = "tune-too-early", m.describeTooEarly(s)
-	one.Expect = scenarios.Expectations{checker.Lease: checker.Violated, checker.Section: checker.Unknown}
+	one.Expect = scenarios.Expectations{checker.Backing: checker.Violated, checker.Lease: checker.Violated, checker.Section: checker.Unknown}
 	return one
 }
 

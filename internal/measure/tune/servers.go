@@ -40,7 +40,7 @@ func (m *model) onServers(s Setting) []OnServers {
 	}
 	control := hasty.crashOnServers(short, "restart-too-early")
 	control.Summary = "the control of restart: a crashed node is back too early, without its keys"
-	control.Expect = scenarios.Expectations{checker.Lease: checker.Violated, checker.Section: checker.Violated}
+	control.Expect = scenarios.Expectations{checker.Backing: checker.Violated, checker.Lease: checker.Violated, checker.Section: checker.Violated}
 	control.Comment = "must be violated: " + why
 	return []OnServers{safe, control}
 }

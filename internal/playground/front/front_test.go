@@ -105,7 +105,7 @@ func TestPlaygroundRow(t *testing.T) {
 	}
 	do(p, `document.querySelector("#row-crash-restart .squares .violated").click()`)
 	p.Until(`lockstorm.timelines.length === 1`)
-	for _, part := range []string{"lease exclusion", "The trace of this run is", "lockstorm run crash-restart --seed"} {
+	for _, part := range []string{"lease exclusion", "The trace hash of this run is", "lockstorm run crash-restart --seed"} {
 		if !strings.Contains(mainText(p), part) {
 			t.Errorf("the run does not say %q", part)
 		}
@@ -145,11 +145,11 @@ func TestPlaygroundLink(t *testing.T) {
 	turn(0, "1500", `playground.current.scenario.includes("ttl: 1.5s")`)
 	click(p, ".view", "open a run")
 	p.Until(`lockstorm.timelines.length === 1 && location.hash.includes("trace=")`)
-	trace := browsertest.Eval[string](p, `document.getElementById("main").textContent.match(/The trace of this run is ([0-9a-f]{16})/)[1]`)
+	trace := browsertest.Eval[string](p, `document.getElementById("main").textContent.match(/The trace hash of this run is ([0-9a-f]{16})/)[1]`)
 	link := browsertest.Eval[string](p, `location.hash.slice(1)`)
 	again := visit(t, address, link, browsertest.Desktop)
 	again.Until(`lockstorm.timelines.length === 1`)
-	if text := mainText(again); !strings.Contains(text, "The trace of this run is "+trace) || strings.Contains(text, "not the run of the link") {
+	if text := mainText(again); !strings.Contains(text, "The trace hash of this run is "+trace) || strings.Contains(text, "not the run of the link") {
 		t.Errorf("the link %s leads to another run than %s", link, trace)
 	}
 	linked, err := playground.FollowLink(playground.Fragment{Text: link})
@@ -282,7 +282,7 @@ func TestPlaygroundJudges(t *testing.T) {
 	p.Until(`document.querySelector("[role=alert]")`)
 	do(p, `document.getElementById("pasted").value = "lockstorm replay v1.calm.52.g1.4.crash,partition,latency.ea35f65c.119b"`)
 	click(p, ".view", "open the run")
-	p.Until(`lockstorm.timelines.length === 1 && document.getElementById("main").textContent.includes("The trace of this run is ea35f65c")`)
+	p.Until(`lockstorm.timelines.length === 1 && document.getElementById("main").textContent.includes("The trace hash of this run is ea35f65c")`)
 	if asks := p.Requests() - before; asks > 0 {
 		t.Errorf("it made %d requests", asks)
 	}

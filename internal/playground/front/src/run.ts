@@ -57,11 +57,11 @@ export const run: View = {
 // differs says that the run is not the one that the link was made of.
 function differs(trace: string, shown: Shown): HTMLElement[] {
   if (!trace || shown.trace.startsWith(trace)) return [];
-  return [notice(`This is not the run of the link: its trace is ${shown.trace.slice(0, 8)}, and was ${trace}. The program or the scenario has changed.`, "open")];
+  return [notice(`This is not the run of the link: its trace hash is ${shown.trace.slice(0, 8)}, and was ${trace}. The program or the scenario has changed.`, "open")];
 }
 
 function madeBy(shown: Shown): HTMLElement {
-  return make("p", { class: "soft" }, `The trace of this run is ${shown.trace}. To repeat it: ` + (shown.command || `lockstorm replay with the link of this page.`));
+  return make("p", { class: "soft" }, `The trace hash of this run is ${shown.trace}. To repeat it: ` + (shown.command || `lockstorm replay with the link of this page.`));
 }
 
 function tools(app: App, run: Linked, command: string, status: HTMLElement): HTMLElement {
