@@ -148,7 +148,7 @@ func (b *backing) look(h *timeline.Hold) {
 func (b *backing) compare(h *timeline.Hold) {
 	last, _ := h.Promised()
 	p := b.holds.Of(h)
-	if b.timeline.Header.Entries || !h.Granted || p.told || last.Ends == 0 || !h.Leased() {
+	if b.timeline.Header.Entries || !h.Granted || p.told || last.Ends == 0 || last.At != b.timeline.Now || !h.Leased() {
 		return
 	}
 	if b.quorum.Quorum(h.PlannedBackers(last.Ends)) {
