@@ -176,6 +176,7 @@ func runIDQueries(c *env.Command) int64 {
 	return array(2) + bulk(4) + bulk(6) + array(2) + bulk(3) + bulk(noteBytes)
 }
 
+// runIDReplies is the size of the replies to these.
 func runIDReplies(c *env.Command) int64 {
 	if c.Vouched == 0 {
 		return 0
