@@ -125,7 +125,7 @@ type Command struct {
 	TTL   time.Duration // of OpSet, OpExtend, OpVouch and OpExpire; whole milliseconds, at least 1 ms
 	Count uint64        // of OpRaise; below 2^53, up to which a script of Redis counts exactly
 
-	// Vouched, of OpSet, asks in which run of the node the command was carried
+	// Vouched, of OpSet and OpExtend, asks in which run of the node the command was carried
 	// out, and whether somebody has vouched for that run after watching it for
 	// so long. 0 asks for neither.
 	Vouched time.Duration

@@ -48,8 +48,8 @@ lemma CountedVote(x: Watch, y: Watch, quiet: real, c: Client, r: Incarnation, se
   requires r in x.notes || Known(y, quiet, c, r, sent)
   ensures x.born[r] + quiet <= x.now
 {}
-// A yes to an extension from the process whose yes to SET counted comes from a node that may vote: A4Extends. (The code
-// asks less: that the node's SET counted, in whatever process; quarantine-copied-set.yaml.)
+// A yes to an extension from the process whose yes to SET counted comes from a node that may vote: A4Extends.
+// (weighExtension)
 lemma SameProcess(x: Watch, y: Watch, quiet: real, r: Incarnation)
   requires r in x.born && r in y.born && x.born[r] == y.born[r] && x.born[r] + quiet <= x.now <= y.now
   ensures y.born[r] + quiet <= y.now

@@ -52,7 +52,7 @@ type attempt struct {
 
 	// Guarded by mutex.mu.
 	longest time.Duration // the longest TTL that its keys were given
-	counted env.NodeSet   // nodes whose yes to SET counted; only their yes counts for an extension
+	runs    []string      // with a quarantine: the run in which each node's yes to SET counted, by node from 0; "": none
 	late    stragglers
 }
 

@@ -129,7 +129,6 @@ func (a *attempt) cleanUp() {
 func (a *attempt) keep() {
 	a.late.without = a.set.failed | a.set.votes.no
 	a.late.unheard = a.set.lost // their env.Lost was counted, so the drain does not see them
-	a.counted = a.set.votes.yes
 	a.drainSet()
 }
 
@@ -174,7 +173,6 @@ func (a *attempt) abandon(asked, deleted env.NodeSet) (overtaken, unheard env.No
 func (a *attempt) recordLateSet(r env.Reply) bool {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
-	a.counted = a.set.votes.yes
 	l := &a.late
 	set, unknown := r.Answer == env.Yes, r.Answer == env.Lost
 	switch {

@@ -168,7 +168,7 @@ func (h *Hold) extend(ctx context.Context, ttl time.Duration, old, until env.Ins
 		return 0, h.finishExtend(until, errEnded)
 	}
 	a.noteTTL(ttl)
-	r := a.send(m.all, env.Command{Op: env.OpExtend, Key: a.resource, Token: a.token, TTL: ttl}, wait)
+	r := a.send(m.all, env.Command{Op: env.OpExtend, Key: a.resource, Token: a.token, TTL: ttl, Vouched: m.config.Quarantine}, wait)
 	if m.config.Quarantine > 0 {
 		r.weigh = a.weighExtension
 	}

@@ -16,8 +16,9 @@ import (
 // the uptime that Redis reports follows a wall clock. A new client has seen nothing yet. So a
 // client that has watched a run for long enough leaves a note with the run id on the node.
 //
-// A yes to an extension counts only from a node whose yes to SET counted. Another node may have
-// forgotten a contender's key whose vote still counts, and set ours afterwards.
+// Each extension asks for the run id, too. Its yes counts only from the run in which the node's yes
+// to SET counted. Another run may have forgotten a contender's key whose vote still counts, and set
+// ours afterwards: the SET may have been late, or arrive a second time.
 
 // incarnation is a run of a node's server, and when this client first saw it.
 type incarnation struct {
@@ -31,11 +32,13 @@ func (a *attempt) voteCounter() func(env.Reply) env.Reply {
 	if a.mutex.config.Quarantine == 0 {
 		return nil
 	}
+	a.runs = make([]string, a.mutex.nodes.Len())
 	sent := a.mutex.runtime.Now(env.Boottime)
 	return func(r env.Reply) env.Reply { return a.weigh(r, sent) }
 }
 
-// weigh counts the yes of a node in quarantine as a failure. Its no counts, because the key exists.
+// weigh counts the yes of a node in quarantine as a failure, and notes the run of a yes that
+// counts. The no of a node in quarantine counts, because the key exists.
 func (a *attempt) weigh(r env.Reply, sent env.Instant) env.Reply {
 	m := a.mutex
 	if r.Answer != env.Yes && r.Answer != env.No {
@@ -46,7 +49,13 @@ func (a *attempt) weigh(r env.Reply, sent env.Instant) env.Reply {
 	if old && !r.Vouched {
 		a.attest(r)
 	}
-	if r.Answer == env.No || old || r.Vouched {
+	switch {
+	case r.Answer == env.No:
+		return r
+	case old || r.Vouched:
+		m.mu.Lock()
+		a.runs[r.Node-1] = r.Run
+		m.mu.Unlock()
 		return r
 	}
 	return env.Reply{Node: r.Node, Answer: env.Failed, Err: fmt.Errorf("%w: its run is known for %v, not yet for %v", ErrQuarantined, max(age, 0), m.config.Quarantine)}
@@ -72,12 +81,12 @@ func (a *attempt) attest(r env.Reply) {
 	m.background("vouch", note.drain)
 }
 
-// weighExtension counts a yes only from a node whose yes to SET counted. Another node may have
-// set the key in a run that has forgotten somebody else's key.
+// weighExtension counts a yes only from the run in which the node's yes to SET counted. In another
+// run the node may have set the key after it had forgotten somebody else's.
 func (a *attempt) weighExtension(r env.Reply) env.Reply {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
-	if r.Answer != env.Yes || a.counted.Has(r.Node) {
+	if r.Answer != env.Yes || r.Run != "" && r.Run == a.runs[r.Node-1] {
 		return r
 	}
 	return env.Reply{Node: r.Node, Answer: env.Failed, Err: ErrQuarantined}

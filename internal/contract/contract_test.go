@@ -125,7 +125,7 @@ var commands = rapid.Custom(func(t *rapid.T) env.Command {
 	}
 	watched := rapid.SampledFrom([]time.Duration{0, ms, 2 * ms}).Draw(t, "watched")
 	switch c.Op {
-	case env.OpSet:
+	case env.OpSet, env.OpExtend:
 		c.Vouched = watched
 	case env.OpVouch:
 		c.TTL = max(watched, ms)

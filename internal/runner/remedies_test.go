@@ -61,6 +61,28 @@ func TestQuarantineClosesRestarts(t *testing.T) {
 	}
 }
 
+// An extension relies on a key that was voted for in the run of the node that still has it: what sets
+// the key again in a later run may have taken the place of another client's vote.
+func TestQuarantineOfCopiedSet(t *testing.T) {
+	s, err := scenarios.Load("testdata/quarantine-copied-set.yaml", func(scenarios.Scenario) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := runner.Run(t.Context(), simulator, s, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []checker.Property{checker.Lease, checker.Backing} {
+		if f := r.Report.Finding(p); f.Verdict != checker.Holds {
+			t.Errorf("%s %v: %s", p, f.Verdict, f.Story())
+		}
+	}
+	s.Lock.Quarantine = 0
+	if !violates(t, s, checker.Lease, 1) {
+		t.Error("lease exclusion holds without a quarantine: the run shows nothing")
+	}
+}
+
 var costRuns = flag.Int("runs", 15, "how many runs of each kind the cost of a quarantine is measured in")
 
 // The cost of the quarantine: a restarted node is missing for longer, and at the start of a run,

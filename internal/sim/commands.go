@@ -16,6 +16,9 @@ func (w *World) execute(n *node, m *message) env.Answer {
 	w.expireKeys()
 	held, exists := n.keys.get(m.round.key)
 	mine := exists && held.token == command.Token
+	if command.Vouched > 0 {
+		m.setDetail(replyDetail{number: n.runID(command.Vouched)})
+	}
 	switch command.Op {
 	case env.OpSet:
 		return w.set(n, m, exists)
@@ -36,9 +39,6 @@ func (w *World) execute(n *node, m *message) env.Answer {
 
 func (w *World) set(n *node, m *message, exists bool) env.Answer {
 	command := &m.round.command
-	if command.Vouched > 0 {
-		m.setDetail(replyDetail{number: n.runID(command.Vouched)})
-	}
 	if exists {
 		return env.No
 	}
@@ -170,7 +170,7 @@ func (w *World) increment(n *node, m *message, held key, exists bool) env.Answer
 	return env.Yes
 }
 
-// A SET can ask in which run of the server it was processed, and whether a client
+// A SET or an extension can ask in which run of the server it was processed, and whether a client
 // has attested to that run. The answer travels as one number: twice the run, plus
 // one if the run is attested.
 

@@ -127,7 +127,7 @@ func size(m *message) int64 {
 	case m.answer == 0 && c.Op == env.OpSet: // SET key token NX PX ttl
 		return runIDQueries(c) + array(6) + bulk(3) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(2) + bulk(2) + bulk(digits(c.TTL.Milliseconds()))
 	case m.answer == 0 && c.Op == env.OpExtend: // EVALSHA sha 1 key token ttl
-		return array(6) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(digits(c.TTL.Milliseconds()))
+		return runIDQueries(c) + array(6) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(digits(c.TTL.Milliseconds()))
 	case m.answer == 0 && c.Op == env.OpVouch: // SET note token
 		return array(3) + bulk(3) + bulk(noteBytes) + bulk(runBytes)
 	case m.answer == 0 && plainWords[c.Op] != "":
@@ -136,10 +136,8 @@ func size(m *message) int64 {
 		return array(5) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(digits(int64(c.Count)))
 	case m.answer == 0: // EVALSHA sha 1 key token
 		return array(5) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token))
-	case c.Op == env.OpSet && c.Vouched > 0:
-		return int64(len("+OK\r\n")) + bulk(infoBytes) + bulk(runBytes)
 	case c.Op == env.OpSet, c.Op == env.OpVouch, c.Op == env.OpPut, c.Op == env.OpGet && m.answer == env.No:
-		return int64(len("+OK\r\n")) // $-1 is as long
+		return int64(len("+OK\r\n")) + runIDReplies(c) // $-1 is as long
 	case c.Op == env.OpGet:
 		return bulk(len(m.detail().token))
 	case c.Op == env.OpCount:
@@ -149,7 +147,7 @@ func size(m *message) int64 {
 	case c.Op == env.OpRaise:
 		return array(2) + int64(len(":1\r\n")) + bulk(digits(int64(m.detail().number)))
 	}
-	return int64(len(":1\r\n"))
+	return int64(len(":1\r\n")) + runIDReplies(c)
 }
 
 // plainWords are the commands that consist of a word, a key, and perhaps one thing
@@ -170,12 +168,20 @@ func plainSize(c *env.Command) int64 {
 	return array(2) + size
 }
 
-// runIDQueries is the size of what a SET asks beside its work: INFO server, GET note.
+// runIDQueries is the size of what a SET or an extension asks beside its work: INFO server, GET note.
 func runIDQueries(c *env.Command) int64 {
 	if c.Vouched == 0 {
 		return 0
 	}
 	return array(2) + bulk(4) + bulk(6) + array(2) + bulk(3) + bulk(noteBytes)
+}
+
+// runIDReplies is the size of the replies to these.
+func runIDReplies(c *env.Command) int64 {
+	if c.Vouched == 0 {
+		return 0
+	}
+	return bulk(infoBytes) + bulk(runBytes)
 }
 
 // About what the scripts of a lock have, the name of a note on a run, and the

@@ -78,7 +78,7 @@ func (r *round) take() env.Reply {
 	reply := env.Reply{Node: int(next.node), Answer: next.answer, Err: causes[next.why]}
 	if r.details != nil && reply.Err == nil {
 		more := r.details[reply.Node]
-		if r.command.Op == env.OpSet {
+		if r.command.Vouched > 0 {
 			setRunID(&reply, more.number)
 		} else {
 			reply.Count, reply.Token = more.number, more.token

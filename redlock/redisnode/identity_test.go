@@ -114,6 +114,44 @@ func (b *bench) wantCensus(when, key string, want env.Answer, vouched bool) (run
 	return r.Run
 }
 
+// An extension tells the run in which it was carried out, whether or not it found its key. A server
+// that has forgotten the script answers NOSCRIPT and the run id; then the script itself is sent, and
+// asks again. A server that was killed meanwhile has another run.
+func TestRunOfAnExtension(t *testing.T) {
+	b := newBench(t, 1, redisnode.Options{})
+	run := b.wantCensus("set", "key", env.Yes, false)
+	want := func(when, key string, answer env.Answer, vouched bool) {
+		b.Helper()
+		ask := extend("a", 2*time.Hour)
+		ask.Key, ask.Vouched = key, time.Minute
+		if r := b.first(ask); r.Answer != answer || r.Run != run || r.Vouched != vouched {
+			b.Errorf("%s: %v in run %q, vouched for: %t, %v; want run %q", when, r.Answer, r.Run, r.Vouched, r.Err, run)
+		}
+	}
+	want("a script that is new to the server", "key", env.Yes, false)
+	if left := b.plain[0].PTTL(b.Context(), "key").Val(); left <= time.Hour {
+		b.Errorf("the key has %v left", left)
+	}
+	want("a script that is known", "key", env.Yes, false)
+	want("no key", "nobody's", env.No, false)
+	b.want(vouch(run, time.Minute), env.Yes)
+	b.do(1, "SCRIPT", "FLUSH")
+	want("after a flush", "key", env.Yes, true)
+	if r := b.first(extend("a", 2*time.Hour)); r.Run != "" || r.Answer != env.Yes {
+		b.Errorf("unasked: %v in run %q", r.Answer, r.Run)
+	}
+
+	b.fleet.Server(1).Kill()
+	if err := b.fleet.Server(1).Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	before := run
+	if run = b.wantCensus("after a restart", "key", env.Yes, false); run == before {
+		b.Errorf("both runs are %q", run)
+	}
+	want("in the other run", "key", env.Yes, false)
+}
+
 // A server that does not say in which run it has set a key has set it all the
 // same: nobody may take that for a refusal.
 func TestRunThatIsNotTold(t *testing.T) {
@@ -126,6 +164,11 @@ func TestRunThatIsNotTold(t *testing.T) {
 		t.Errorf("%v, %v", r.Answer, r.Err)
 	}
 	b.holds("k", "a")
+	again := census("k")
+	again.Op = env.OpExtend
+	if r := b.first(again); r.Answer != env.Lost || r.Err == nil || !strings.Contains(r.Err.Error(), "INFO") {
+		t.Errorf("extend: %v, %v", r.Answer, r.Err)
+	}
 }
 
 // The rights that the package's page lists are enough for every operation.

@@ -66,7 +66,7 @@ func check(cmd env.Command) error {
 // query is a command translated for Redis, with the function that reads the reply.
 type query struct {
 	commands [][]any // Redis commands, sent over one connection in this order
-	script   *script // the script that the only command runs; nil: none
+	script   *script // the script that the first command runs; nil: none
 
 	// read converts the replies to the commands.
 	read func(answers []*redis.Cmd) (env.Reply, error)
@@ -86,7 +86,8 @@ func runScript(read func([]*redis.Cmd) (env.Reply, error), script *script, key s
 
 // withSource returns the same query for a node that does not know the script.
 func (q *query) withSource() *query {
-	return single(q.read, append([]any{"eval", q.script.source}, q.commands[0][2:]...)...)
+	eval := append([]any{"eval", q.script.source}, q.commands[0][2:]...)
+	return &query{commands: append([][]any{eval}, q.commands[1:]...), read: q.read}
 }
 
 // query translates a command for Redis.
@@ -94,12 +95,9 @@ func (n *Nodes) query(cmd env.Command) *query {
 	key := n.prefix + cmd.Key
 	switch cmd.Op {
 	case env.OpSet:
-		if cmd.Vouched > 0 {
-			return n.setWithRun(key, cmd)
-		}
-		return single(readSet, set(key, cmd)...)
+		return n.withRun(single(readSet, "set", key, cmd.Token, "nx", "px", cmd.TTL.Milliseconds()), cmd.Vouched)
 	case env.OpExtend:
-		return runScript(readBool, extendScript, key, cmd.Token, cmd.TTL.Milliseconds())
+		return n.withRun(runScript(readBool, extendScript, key, cmd.Token, cmd.TTL.Milliseconds()), cmd.Vouched)
 	case env.OpDelete:
 		return runScript(readBool, deleteScript, key, cmd.Token)
 	case env.OpCount:
@@ -110,10 +108,6 @@ func (n *Nodes) query(cmd env.Command) *query {
 		return overwrite(n.noteKey(cmd.TTL), cmd.Token)
 	}
 	return n.plainQuery(key, cmd)
-}
-
-func set(key string, cmd env.Command) []any {
-	return []any{"set", key, cmd.Token, "nx", "px", cmd.TTL.Milliseconds()}
 }
 
 // overwrite sets a key without a TTL.
@@ -182,28 +176,34 @@ func answer(given env.Answer, err error) env.Answer {
 	return env.Lost
 }
 
-// setWithRun sets a key and asks for the run id of the server that executed it. All commands
-// use one connection, which does not outlive the server process, so the run id is that of the
-// process that executed the SET.
-func (n *Nodes) setWithRun(key string, cmd env.Command) *query {
-	return &query{
-		commands: [][]any{set(key, cmd), {"info", "server"}, {"get", n.noteKey(cmd.Vouched)}},
-		read:     readSetWithRun,
+// withRun adds to a query that of the run id of the server that executed it, and of whether somebody
+// has vouched for this run; see [env.Command]. All commands use one connection, which does not
+// outlive the server process, so the run id is that of the process that executed the first one.
+func (n *Nodes) withRun(q *query, watched time.Duration) *query {
+	if watched == 0 {
+		return q
 	}
+	read := q.read
+	q.commands = append(q.commands, []any{"info", "server"}, []any{"get", n.noteKey(watched)})
+	q.read = func(answers []*redis.Cmd) (env.Reply, error) {
+		reply, err := read(answers)
+		if err != nil {
+			return reply, err
+		}
+		return readRun(reply, answers[1], answers[2])
+	}
+	return q
 }
 
-func readSetWithRun(answers []*redis.Cmd) (env.Reply, error) {
-	reply, err := readSet(answers)
-	if err != nil {
-		return reply, err
-	}
-	// The key may have been set: from here on an error must be reported as Lost, not Failed.
-	info, infoErr := answers[1].Text()
+// readRun adds the run to the reply to a command that may have taken effect: an error must be
+// reported as Lost, not Failed.
+func readRun(reply env.Reply, server, noted *redis.Cmd) (env.Reply, error) {
+	info, infoErr := server.Text()
 	run, err := runID(info)
 	if err = errors.Join(infoErr, err); err != nil {
 		return env.Reply{}, fmt.Errorf("read the run id of the server: %v", err) //nolint:errorlint // a wrapped error reply would mean that the whole command had no effect
 	}
-	note, _ := answers[2].Text()
+	note, _ := noted.Text()
 	reply.Run, reply.Vouched = run, note == run
 	return reply, nil
 }
