@@ -101,8 +101,10 @@ func (b *backing) Settle() {
 		}
 	}
 	for _, h := range b.returned {
-		for _, w := range h.Resource.Windows[timeline.LeaseWindow].Live { // it may have taken votes from one of them
-			b.look(w.Hold)
+		for _, held := range h.Resource.Holds { // it may have taken votes from one of them
+			if held != h && held.Leased() {
+				b.look(held)
+			}
 		}
 		b.look(h)
 		b.compare(h)

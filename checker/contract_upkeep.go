@@ -63,7 +63,7 @@ func (u *upkeep) released(f *timeline.Fact) {
 }
 
 // renewing are the kinds of events by which holds are extended, or end.
-var renewing = timeline.KindSet(history.Granted, timeline.Reentered, history.Extend, history.Extended, history.ExtendFailed,
+var renewing = timeline.KindSet(history.Granted, history.Extend, history.Extended, history.ExtendFailed,
 	history.Expiring, history.Lost, history.Lapse, history.Release)
 
 // follow follows when a hold is extended.
@@ -74,7 +74,7 @@ func (u *upkeep) follow(f *timeline.Fact) {
 	}
 	r := u.renewals.Of(h)
 	switch f.Kind {
-	case history.Granted, timeline.Reentered, history.Extended, history.ExtendFailed:
+	case history.Granted, history.Extended, history.ExtendFailed:
 		r.Call = timeline.Call{Open: true, At: f.Time, Paused: h.Client.PausedUpTo(f.Time)}
 	default:
 		if took := r.Took(h.Client, f.Time); r.Open && !r.over && took > u.contract.header.Bounds.Renew {
