@@ -292,8 +292,12 @@ func (c *contract) claim(f *timeline.Fact, what claimKind) {
 	}
 }
 
-func (*contract) Settles() timeline.Kinds {
-	return timeline.KindSet(history.Extended, history.Released, history.KeyGone, history.KeySet) // also for entries: see [truth]
+func (c *contract) Settles() timeline.Kinds {
+	k := timeline.KindSet(history.Extended, history.Released, history.KeyGone, history.KeySet) // also for entries: see [truth]
+	if c.header.Bounds.Renew > 0 {
+		k |= renewing
+	}
+	return k
 }
 
 // Settle judges the claims and deletions of the instant. It is known now who held the
@@ -313,6 +317,7 @@ func (c *contract) Settle() {
 		c.judgeClaim(claim)
 	}
 	c.claims = c.claims[:0]
+	c.upkeep.settle(c.timeline.Now)
 	c.truth.Settle()
 }
 

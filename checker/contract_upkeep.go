@@ -19,6 +19,14 @@ type upkeep struct {
 	contract  *contract
 	deletions timeline.PerHold[[]NodeTime] // for a release that has not returned, in the order of time
 	renewals  timeline.PerHold[renewal]
+	late      []lateRenewal // of this instant
+}
+
+// lateRenewal is a hold that was not extended in time. It counts unless its client dies in this instant.
+type lateRenewal struct {
+	hold  *timeline.Hold
+	since history.Time
+	took  time.Duration
 }
 
 // renewal is when a hold was granted, or extended last.
@@ -78,17 +86,23 @@ func (u *upkeep) follow(f *timeline.Fact) {
 		r.Call = timeline.Call{Open: true, At: f.Time, Paused: h.Client.PausedUpTo(f.Time)}
 	default:
 		if took := r.Took(h.Client, f.Time); r.Open && !r.over && took > u.contract.header.Bounds.Renew {
-			u.overdue(h, r.At, f.Time, took)
+			u.late = append(u.late, lateRenewal{h, r.At, took})
 		}
 		r.Open, r.over = false, r.over || f.Kind != history.Extend
 	}
 }
 
-// overdue reports a hold that was not extended in time.
-func (u *upkeep) overdue(h *timeline.Hold, since, now history.Time, took time.Duration) {
-	u.contract.violate(RenewsHolds, placeOfHold(h, since, now), func() []Event {
-		e := during(h, RoleWait, since, now)
-		return []Event{e.say("client %d held %s, which was granted or extended last at %s, and was not extended again up to %s, for %s, more than %v",
-			e.Client, e.lock(), at(since), at(now), textfmt.FourDigits(took), u.contract.header.Bounds.Renew)}
-	})
+// settle reports the holds that were not extended in time.
+func (u *upkeep) settle(now history.Time) {
+	for _, l := range u.late {
+		if l.hold.Client.Dead {
+			continue
+		}
+		u.contract.violate(RenewsHolds, placeOfHold(l.hold, l.since, now), func() []Event {
+			e := during(l.hold, RoleWait, l.since, now)
+			return []Event{e.say("client %d held %s, which was granted or extended last at %s, and was not extended again up to %s, for %s, more than %v",
+				e.Client, e.lock(), at(l.since), at(now), textfmt.FourDigits(l.took), u.contract.header.Bounds.Renew)}
+		})
+	}
+	u.late = u.late[:0]
 }
