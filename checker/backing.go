@@ -89,9 +89,7 @@ func (b *backing) Settle() {
 			b.changed = append(b.changed, c.Holds...)
 		}
 	}
-	for _, h := range b.returned {
-		b.timeline.Divide(h)
-	}
+	b.timeline.Divide(b.returned)
 	for _, h := range b.changed {
 		b.look(h)
 	}

@@ -152,7 +152,7 @@ func (c *conflict) causes() []Cause {
 	case c.lapsed:
 		over := Event{Role: RoleAccess, From: c.lapse, Client: c.client}.say("client %d's validity was over at %s", c.client, at(c.lapse))
 		return broken(StopsInTime, append([]Event{over}, pauseOf(c.paused, c.client)...)...)
-	case c.lost.is():
+	case c.lost.is() && (c.lost.at <= c.at || !c.contender.lost.is()):
 		return c.lost.causes()
 	case c.contender.lost.is():
 		return c.contender.lost.causes()

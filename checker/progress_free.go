@@ -37,6 +37,7 @@ type vacancies struct {
 	touched   []*timeline.Resource // in this instant
 	granted   []*timeline.Hold     // in this instant
 	refusals  []*timeline.Hold     // in this instant
+	changed   []*timeline.Hold     // in this instant
 	disturbed bool                 // in this instant
 	from      history.Time         // what was before is not measured
 	going     int                  // faults
@@ -50,6 +51,7 @@ type vacant struct {
 	since   history.Time   // when that began
 	tried   history.Time   // when no try was under way any more
 	kept    history.Time   // until when keys of a hold that is over may be there
+	keeps   bool           // from this instant on they may
 	grants  int            // so far
 	granted *timeline.Hold // in this instant
 	refused *timeline.Hold // in this instant
@@ -57,8 +59,9 @@ type vacant struct {
 
 // holdUse says how a hold counts for its resource.
 type holdUse struct {
-	trying, holding bool
-	grants          int // of the resource, as of the call
+	trying, holding bool // holding: a window is open, or a release is under way
+	acted, released bool // in this instant: as a holder; its release returned, with a known outcome
+	grants          int  // of the resource, as of the call
 }
 
 // vacancy is a time in which a free resource was granted to nobody, though a client waited for it.
@@ -103,10 +106,7 @@ func (v *vacancies) Observe(f *timeline.Fact) {
 
 func (v *vacancies) observeHold(h *timeline.Hold, f *timeline.Fact) {
 	u, w := v.uses.Of(h), v.touch(h.Resource)
-	if calls := f.Kind == history.Acquire || f.Kind == history.Granted || f.Kind == history.Refused; u.trying && !calls {
-		v.stopTrying(h) // it was granted, although its call has not returned
-		w.waits = false
-	}
+	v.changed = append(v.changed, h)
 	switch f.Kind {
 	case history.Acquire:
 		if w.open == 0 && f.Time.Sub(w.tried) > v.gap {
@@ -119,26 +119,15 @@ func (v *vacancies) observeHold(h *timeline.Hold, f *timeline.Fact) {
 	case history.Granted:
 		v.stopTrying(h)
 		w.granted, v.granted = h, append(v.granted, h)
-		v.hold(h)
 	case history.Refused:
 		if u.trying {
 			v.stopTrying(h)
 			w.refused, v.refusals = h, append(v.refusals, h)
 		}
-	case history.Extended:
-		if h.Leased() {
-			v.hold(h)
-		}
+	case history.Extended, history.Release:
+		u.acted = true
 	case history.Released:
-		v.letGo(h)
-		if f.Outcome == history.Unknown {
-			v.keep(h.Resource)
-		}
-	case history.Lost, history.Lapse:
-		if !h.Release.Open && !h.Leased() && u.holding {
-			v.letGo(h)
-			v.keep(h.Resource)
-		}
+		u.acted, u.released = true, f.Outcome != history.Unknown
 	}
 }
 
@@ -152,10 +141,8 @@ func (v *vacancies) observeFault(f *timeline.Fact) {
 	case history.Kill:
 		for _, h := range f.Actor.Holds {
 			v.stopTrying(h)
-			if v.uses.Of(h).holding {
-				v.letGo(h)
-				v.keep(h.Resource)
-			}
+			v.touch(h.Resource)
+			v.changed = append(v.changed, h)
 		}
 	}
 }
@@ -173,23 +160,30 @@ func (v *vacancies) stopTrying(h *timeline.Hold) {
 	}
 }
 
-func (v *vacancies) hold(h *timeline.Hold) {
-	if u := v.uses.Of(h); !u.holding {
-		u.holding = true
-		v.touch(h.Resource).held++
+// settleHolds finds out which holds begin and end in the instant, when all of its events are known.
+func (v *vacancies) settleHolds() {
+	for _, h := range v.changed {
+		u, w := v.uses.Of(h), v.vacant.Of(h.Resource)
+		if u.trying && u.acted { // it was granted, although its call has not returned
+			v.stopTrying(h)
+			w.waits = false
+		}
+		before, now := u.holding, !h.Client.Dead && (h.Leased() || h.Release.Open)
+		if now && !before {
+			w.held++
+		}
+		if before && !now {
+			w.held--
+		}
+		if u.holding = now; !now && !u.released && (before || h.Granted && h.GrantedAt == v.timeline.Now) {
+			w.keeps = true // it ended by itself, or it is not known whether its release did anything
+		}
 	}
-}
-
-func (v *vacancies) letGo(h *timeline.Hold) {
-	if u := v.uses.Of(h); u.holding {
-		u.holding = false
-		v.touch(h.Resource).held--
+	for _, h := range v.changed {
+		u := v.uses.Of(h)
+		u.acted, u.released = false, false
 	}
-}
-
-// keep notes that keys of a hold may stay for their TTL.
-func (v *vacancies) keep(r *timeline.Resource) {
-	v.vacant.Of(r).kept = v.timeline.Now.Add(v.timeline.Header.LongestTTL)
+	v.changed = v.changed[:0]
 }
 
 // refusedRow is the refusals of a client in a row, in each of which the resource was granted to another client
@@ -226,11 +220,19 @@ func (v *vacancies) settleRows() {
 
 // Settle measures the waits that end in the instant, and begins others.
 func (v *vacancies) Settle() {
+	v.settleHolds()
+	v.refusals = slices.DeleteFunc(v.refusals, func(h *timeline.Hold) bool { return h.Client.Dead }) // a fault
 	v.settleRows()
 	for _, r := range v.touched {
 		w := v.vacant.Of(r)
+		if w.refused != nil && w.refused.Client.Dead {
+			w.refused = nil
+		}
 		if w.granted != nil || w.refused != nil {
 			v.pass(r, w)
+		}
+		if w.keeps {
+			w.keeps, w.kept = false, v.timeline.Now.Add(v.timeline.Header.LongestTTL)
 		}
 		if w.granted != nil || w.held > 0 {
 			w.waits = false

@@ -51,8 +51,8 @@ func TestAllocations(t *testing.T) {
 	t.Run("a small world", func(t *testing.T) {
 		e := prepared(t, simulator, smallWorld())
 		runOnce(t, e)
-		if got := allocations(func() { runOnce(t, e) }); got > 800 {
-			t.Errorf("%v allocations, want at most 800", got)
+		if got := allocations(func() { runOnce(t, e) }); got > 850 {
+			t.Errorf("%v allocations, want at most 850", got)
 		}
 	})
 }

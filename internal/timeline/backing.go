@@ -75,21 +75,32 @@ func (k *Keys) End(node int) history.Time {
 
 // Divide notes the nodes that back a hold which begins in this instant, and back another one that is held. They back
 // only the former: a node that two masters share, or one that set a key twice, gives its vote away. If both begin in
-// this instant, such a node backs neither. Call Divide when the instant's changes of keys are entered.
-func (t *Timeline) Divide(h *Hold) {
-	begins := func(h *Hold) bool { return h.GrantedAt == t.Now || h.Windows[LeaseWindow].From == t.Now }
-	if !h.Leased() || !begins(h) {
-		return
+// this instant, such a node backs neither. Call Divide, with all holds that may begin in the instant, when its changes
+// of keys are entered.
+func (t *Timeline) Divide(holds []*Hold) {
+	type division struct {
+		of    *Hold
+		nodes Nodes
 	}
-	for _, held := range h.Resource.Holds {
-		if held == h || !held.Granted || !held.Leased() {
+	var all []division
+	begins := func(h *Hold) bool { return h.GrantedAt == t.Now || h.Windows[LeaseWindow].From == t.Now }
+	for _, h := range holds {
+		if !h.Leased() || !begins(h) {
 			continue
 		}
-		both := held.Backers(t.Now+1) & h.Backers(t.Now+1)
-		held.Keys.divided |= both
-		if begins(held) {
-			h.Keys.divided |= both
+		for _, held := range h.Resource.Holds {
+			if held == h || !held.Granted || !held.Leased() {
+				continue
+			}
+			if both := held.Backers(t.Now+1) & h.Backers(t.Now+1); both != 0 {
+				if all = append(all, division{held, both}); begins(held) {
+					all = append(all, division{h, both})
+				}
+			}
 		}
+	}
+	for _, d := range all { // at once, so that the order of the holds does not matter
+		d.of.Keys.divided |= d.nodes
 	}
 }
 

@@ -1,12 +1,12 @@
 package hunt_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -167,8 +167,7 @@ func (w witness) contradicts(e checker.Event) string {
 }
 
 // unshown says which step of a cause the history does not show, or returns "". A lost key is the cause
-// of an overlap if the other client's key was set on that node after it, for the grant, and before the
-// TTL of the lost key was over.
+// of an overlap if its holder is one of the two clients, and lost it before the overlap began.
 func (w witness) unshown(c checker.Cause) string {
 	p := w.finding.First
 	if c.Assumption == "" || p == nil {
@@ -178,13 +177,24 @@ func (w witness) unshown(c checker.Cause) string {
 		for _, n := range e.Nodes {
 			switch {
 			case n.At != 0:
-				if why := w.counted(n, p, c.Assumption); why != "" {
+				if why := w.lost(n, cmp.Or(e.Client, p.First.Client), p.From, c.Assumption); why != "" {
 					return why
 				}
 			case c.Assumption == checker.KeepsOrStaysAway && w.header.Keepers >= 0 && e.From.Sub(w.downBefore(n.Node, e.From)) >= w.header.LongestTTL:
 				return fmt.Sprintf("node %d was away for longer than the TTL", n.Node)
 			}
 		}
+	}
+	return ""
+}
+
+// lost says how the history contradicts that a node lost the key of a client before an overlap began, or returns "".
+func (w witness) lost(n checker.NodeTime, client int, overlap history.Time, broken checker.Assumption) string {
+	switch {
+	case n.At > overlap:
+		return fmt.Sprintf("node %d lost client %d's key only after the overlap had begun", n.Node, client)
+	case !slices.ContainsFunc(reasons[broken], func(reason string) bool { return w.change(history.KeyGone, reason, n.Node, client, n.At) }):
+		return fmt.Sprintf("node %d did not lose client %d's key so", n.Node, client)
 	}
 	return ""
 }
@@ -197,41 +207,4 @@ func (w witness) downBefore(node int, up history.Time) (down history.Time) {
 		return false
 	})
 	return down
-}
-
-func (w witness) counted(lost checker.NodeTime, p *checker.Pair, broken checker.Assumption) string {
-	how := slices.IndexFunc(reasons[broken], func(reason string) bool {
-		return w.change(history.KeyGone, reason, lost.Node, p.First.Client, lost.At)
-	})
-	if how < 0 {
-		return fmt.Sprintf("node %d did not lose it so", lost.Node)
-	}
-	holder, other := p.First, p.Second
-	over, vote := history.Time(0), history.Time(-1)
-	ttl := time.Duration(0)
-	for i := range w.log {
-		e := &w.log[i]
-		if e.Token == holder.Token && e.Client == holder.Client {
-			ttl = max(ttl, e.TTL)
-		}
-		if e.Node != lost.Node || e.Resource != holder.Resource {
-			continue
-		}
-		if e.Token == holder.Token && (e.Kind == history.KeySet || e.Kind == history.KeyExtended) && e.Time <= lost.At {
-			over = e.Time.Add(ttl)
-		}
-		// Clones have the same tokens.
-		if theirs := e.Client == other.Client || other.Token != holder.Token; theirs && e.Token == other.Token && e.Kind == history.KeySet && e.Time >= lost.At && vote < 0 {
-			vote = e.Time
-		}
-	}
-	switch {
-	case over == 0:
-		return fmt.Sprintf("node %d did not have the key", lost.Node)
-	case vote < 0:
-		return fmt.Sprintf("node %d did not set client %d's key after that", lost.Node, other.Client)
-	case vote >= over && ttl > 0 && reasons[broken][how] != history.Expired:
-		return fmt.Sprintf("the TTL was over at %v, before node %d set client %d's key at %v", over, lost.Node, other.Client, vote)
-	}
-	return ""
 }
