@@ -40,7 +40,7 @@ func withTime(env locktest.Env) locktest.Locker {
 				if value, err = client.Get(ctx, resource).Result(); err == nil {
 					if end, _ := strconv.ParseInt(value, 10, 64); env.Now().UnixNano() > end {
 						var old string
-						old, err = client.GetSet(ctx, resource, mine).Result()
+						old, err = client.Do(ctx, "getset", resource, mine).Text()
 						set = err == nil && old == value
 					}
 				}

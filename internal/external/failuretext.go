@@ -52,11 +52,13 @@ var dutyBroken = map[checker.Duty]string{
 	checker.EndsWithRelease:  "A hold that was released is extended",
 	checker.TellsTheTruth:    "An extension or a release reports what the keys do not show",
 	checker.KeepsHeldKeys:    "The key of a hold is deleted, and its holder did not do that",
+	checker.RenewsHolds:      "A hold is not renewed in time by the lock that renews it",
 	checker.NotifiesOfTheEnd: "A holder learns too late that its hold is over",
 }
 
 // propertyBroken says what a lock does that breaks a property.
 var propertyBroken = map[checker.Property]string{
+	checker.Backing:         "A client is told that it holds the lock, but its keys do not protect the hold",
 	checker.Lease:           "Two clients hold the lock at once",
 	checker.Section:         "Two clients hold the lock at once",
 	checker.Effect:          "An update of the guarded resource is lost",
