@@ -48,7 +48,7 @@ func TestReplayInevitable(t *testing.T) {
 	code, out, problems := command(t, "replay", run, "--inevitable", "--out", "", "--report", page)
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "on stderr", problems, "report: "+page+"\n")
-	wantIn(t, read(t, page), "The point of no return: lease exclusion", `<figure id="inevitable">`, `<a href="#find-V1"><circle`, "without fault")
+	wantIn(t, read(t, page), "The point of no return: backing", `<figure id="inevitable">`, `<a href="#find-B"><circle`, "without fault")
 	wantIn(t, out, "How the violation of lease exclusion became inevitable (20 futures from each of ",
 		"Point of no return: fault 2 begins: node 3 crashes, at 21.5ms.", "The checker names the same cause.",
 		"2: node 3 crashes, 20ms after client 1 comes to granted, and that is over at once  0 %       100 %    necessary", "the same run: its trace is")
