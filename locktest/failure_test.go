@@ -601,14 +601,14 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 		},
 		"a clock that cannot be wrong": {
 			make: func(env locktest.Env) locktest.Locker { return onOneNode(env) },
-			want: []string{"clock-jump of a client cannot change"},
+			want: []string{"clock-rate of a client cannot change"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Nodes, c.config.Rounds = 1, 3
 			storm := stormOf(t, c.config, "calm")
 			if strings.Contains(name, "clock") {
-				storm = loaded(t, "name: wrong\nplan: [{clock-jump: {client: 1, by: 1s}, start: {at: 0s}}]")
+				storm = loaded(t, "name: wrong\nplan: [{clock-rate: {client: 1, ppm: 1000}, start: {at: 0s}}]")
 			}
 			tried := locktest.Try(t, c.config, storm, 1, c.make)
 			if tried.Err == nil {

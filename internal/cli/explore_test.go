@@ -13,14 +13,14 @@ const forgetful = "testdata/scene/forgetful.yaml"
 // A violation has a string that repeats the run. The same string in another world is said to be of another run, and of
 // another scenario it is refused.
 func TestExploreFindsAndRepeats(t *testing.T) {
-	code, out, _ := command(t, "explore", forgetful, "--bounds", "tick=5ms", "--format", "json")
+	code, out, _ := command(t, "explore", forgetful, "--bounds", "tick=5ms", "--property", "V1", "--format", "json")
 	want(t, "exit code", code, exitContradiction)
 	var got explorationJSON
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
 	f := got.Find
-	if got.Verdict != "violated" || !got.Finished || got.Executions == 0 || got.States == 0 || got.Bounds.Faults != 1 || f == nil || f.Events == 0 || f.Faults != 1 {
+	if got.Verdict != "violated" || !got.Finished || got.Executions == 0 || got.States == 0 || got.Bounds.Faults != 1 || f == nil || f.Events == 0 || f.Faults != 1 || len(f.Deviations) != 1 {
 		t.Fatalf("%+v, %+v", got, *f)
 	}
 	world := filepath.Join(t.TempDir(), "world.yaml")

@@ -49,9 +49,9 @@ func TestReplayInevitable(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "on stderr", problems, "report: "+page+"\n")
 	wantIn(t, read(t, page), "The point of no return: backing", `<figure id="inevitable">`, `<a href="#find-B"><circle`, "without fault")
-	wantIn(t, out, "How the violation of lease exclusion became inevitable (20 futures from each of ",
+	wantIn(t, out, "How the violation of backing became inevitable (20 futures from each of ",
 		"Point of no return: fault 2 begins: node 3 crashes, at 21.5ms.", "The checker names the same cause.",
-		"2: node 3 crashes, 20ms after client 1 comes to granted, and that is over at once  0 %       100 %    necessary", "the same run: its trace is")
+		"2: node 3 crashes, 20ms after client 1 comes to granted, and that is over at once  0 %       100 %    necessary", "the same run: its trace hash is")
 }
 
 // A run with a branch is repeated from its string, from its directory, and for its page.
