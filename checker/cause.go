@@ -258,9 +258,9 @@ func newBackingLoss(line *timeline.Timeline, h *timeline.Hold, quorum timeline.E
 		at: from, from: h.GrantedAt, stored: line.Header.Entries, kept: h.Backers(line.Now + 1), ignored: h.Keys.Ignored,
 		divided: h.Keys.Divided(),
 	}
-	for _, w := range h.Resource.Windows[timeline.LeaseWindow].Live {
-		if u.divided&w.Hold.Backers(line.Now+1) != 0 {
-			u.other = contenderOf(w.Hold, nil)
+	for _, held := range h.Resource.Holds {
+		if held != h && held.Leased() && u.divided&held.Backers(line.Now+1) != 0 {
+			u.other = contenderOf(held, nil)
 		}
 	}
 	u.done = line.Faults.Between(h.Acquire.At, line.Now)
@@ -483,7 +483,7 @@ func (u *backingLoss) wrongClocks() (wrong []Event) {
 // finding describes the violation of the hold: the faults, the grant, and from when on it is not backed.
 func (u *backingLoss) finding(end history.Time) Finding {
 	held := Event{Role: RoleAccess, From: u.from, Client: u.client, Resource: u.resource, Token: u.token}
-	bare := Event{Role: RoleLoss, From: u.at, Client: u.client, Resource: u.resource, Token: u.token, Nodes: listNodes(u.kept, nil)}
+	bare := Event{Role: RoleLoss, From: u.at, Client: u.client, Resource: u.resource, Token: u.token}
 	where := &Place{Resource: u.resource, From: u.at, To: u.at}
 	held = held.say("client %d was granted %s at %s", u.client, lockOf(u.resource, u.token), at(u.from))
 	relied := "still relied on it as the history ended"
@@ -652,8 +652,10 @@ func (o *outlivedTry) event() Event {
 // deadlineLate is the evidence if no fault explains the delay.
 var deadlineLate = Event{Role: RoleAccess, Text: "the lock's own deadline is later than its TTL allows"}
 
-// shared is what is found for one property and is the cause of what another finds.
+// shared is what is found for one property and is the cause of what another finds, and what several read.
 type shared struct {
 	overlaps timeline.PerResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
 	backing  *backing
+
+	vacancies *vacancies // nil: nobody reads them
 }

@@ -77,7 +77,7 @@ func Of(t *timeline.Timeline, only ...Property) *Checker {
 	if len(only) > 0 {
 		return c
 	}
-	d := &demand{}
+	d := &demand{shared: common}
 	c.meters = make([]meter, 0, len(meters))
 	for _, newMeter := range meters {
 		m := newMeter(c.timeline, d)

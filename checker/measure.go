@@ -145,6 +145,7 @@ type meter interface {
 
 // demand is who holds and who wants what, counted by validity. The meters share it.
 type demand struct {
+	shared    *shared // with the properties
 	holds     timeline.PerHold[usage]
 	resources timeline.PerResource[users]
 	rows      timeline.PerClient[[]row]

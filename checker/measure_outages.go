@@ -220,27 +220,36 @@ type Vacancies struct {
 
 func (*Vacancies) figures(int) []Figure { return nil }
 
+// vacancyMeter observes nothing itself.
 type vacancyMeter struct {
 	Vacancies
-	*vacancies
+	free *vacancies
 }
 
-func newVacancyMeter(line *timeline.Timeline, _ *demand) meter {
+func newVacancyMeter(line *timeline.Timeline, d *demand) meter {
 	m := &vacancyMeter{}
-	m.vacancies = newVacancies(line, 0, func(v vacancy) { m.LongestFree = v.to.Sub(v.from); m.least = m.LongestFree }, m.refuse)
+	m.free = d.shared.readVacancies(line, m)
 	return m
 }
 
-func (m *vacancyMeter) refuse(h *timeline.Hold, row int) {
+func (m *vacancyMeter) Wants() timeline.Kinds { return 0 }
+
+func (m *vacancyMeter) Observe(*timeline.Fact) {}
+
+func (m *vacancyMeter) leastVacancy() time.Duration { return m.LongestFree }
+
+func (m *vacancyMeter) vacancy(v vacancy) { m.LongestFree = v.to.Sub(v.from) }
+
+func (m *vacancyMeter) refusal(h *timeline.Hold, row int) {
 	m.Refusals++
-	if now := m.timeline.Now; now.Sub(h.Acquire.At) > m.timeline.Header.LongestTTL {
+	if line := m.free.timeline; line.Now.Sub(h.Acquire.At) > line.Header.LongestTTL {
 		m.GaveUp++
 	}
 	m.RefusedInRow = max(m.RefusedInRow, row)
 }
 
 func (m *vacancyMeter) measure(all *Measurements, _ history.Time) {
-	m.passOpen()
+	m.free.passOpen()
 	all.Vacancies = m.Vacancies
 }
 

@@ -15,7 +15,7 @@ func TestEveryTopicHasItsMeter(t *testing.T) {
 	enters := map[string]int{}
 	h := history.Header{Nodes: 5, Clients: 1, LongestTTL: 1, Keys: true}
 	for _, newMeter := range meters {
-		m := newMeter(timeline.New(h), &demand{})
+		m := newMeter(timeline.New(h), &demand{shared: &shared{}})
 		all, was := unmeasured(), unmeasured()
 		m.measure(&all, 0)
 		var entered []string

@@ -69,8 +69,7 @@ func newProgress(line *timeline.Timeline, s *shared) propertyChecker {
 		instant: instant{called: make([]*timeline.Hold, 0, 4)},
 	}
 	if h.Bounds.Grant > 0 && (h.Bounds.Free > 0 || h.Bounds.Refusals > 0) {
-		p.free = newVacancies(line, cmp.Or(h.Bounds.Free, math.MaxInt64), p.judgeVacancy, p.judgeRefusal)
-		line.Listen(p.free)
+		p.free = s.readVacancies(line, p)
 	}
 	return p
 }
@@ -284,8 +283,13 @@ func (p *progress) waited(h *timeline.Hold, start, now history.Time, how string)
 		text, at(start), p.ttl, p.bound)
 }
 
-// judgeVacancy judges how long a free resource was granted to nobody.
-func (p *progress) judgeVacancy(v vacancy) {
+// leastVacancy implements [vacancyReader].
+func (p *progress) leastVacancy() time.Duration {
+	return cmp.Or(p.timeline.Header.Bounds.Free, math.MaxInt64)
+}
+
+// vacancy judges how long a free resource was granted to nobody.
+func (p *progress) vacancy(v vacancy) {
 	bound, w := p.timeline.Header.Bounds.Free, p.of(v.resource)
 	if w.vacant && w.vacantSince == v.from {
 		return
@@ -303,8 +307,8 @@ func (p *progress) judgeVacancy(v vacancy) {
 	})
 }
 
-// judgeRefusal judges a lock that promises fairness: how often it refuses a client while others are granted it.
-func (p *progress) judgeRefusal(h *timeline.Hold, row int) {
+// refusal judges a lock that promises fairness: how often it refuses a client while others are granted it.
+func (p *progress) refusal(h *timeline.Hold, row int) {
 	most := p.timeline.Header.Bounds.Refusals
 	if most == 0 || row != most+1 {
 		return

@@ -26,10 +26,8 @@ import (
 // watch that is answered late count as faults.
 type vacancies struct {
 	timeline *timeline.Timeline
-	gap      time.Duration                   // refused tries further apart are two waits
-	least    time.Duration                   // shorter waits are not passed on
-	seen     func(v vacancy)                 // receives a wait when it ends, and when a try of it is refused
-	refused  func(h *timeline.Hold, row int) // receives each refusal without a fault: see [refusedRow]
+	gap      time.Duration // refused tries further apart are two waits
+	readers  []vacancyReader
 	vacant   timeline.PerResource[vacant]
 	uses     timeline.PerHold[holdUse]
 	rows     timeline.PerResource[timeline.PerClient[refusedRow]]
@@ -73,13 +71,24 @@ type vacancy struct {
 	granted  *timeline.Hold // ended it; nil: it goes on
 }
 
-func newVacancies(line *timeline.Timeline, least time.Duration, seen func(vacancy), refused func(h *timeline.Hold, row int)) *vacancies {
-	h := &line.Header
-	v := &vacancies{timeline: line, gap: h.Bounds.Free, least: least, seen: seen, refused: refused, from: timeline.LongAgo}
-	if v.gap == 0 {
-		v.gap = h.LongestTTL
+// vacancyReader receives what [vacancies] measures.
+type vacancyReader interface {
+	// leastVacancy returns the longest wait that the reader does not want.
+	leastVacancy() time.Duration
+	// vacancy receives a longer wait when it ends, and when a try of it is refused.
+	vacancy(v vacancy)
+	// refusal receives each refusal without a fault, and how many it makes in a row: see [refusedRow].
+	refusal(h *timeline.Hold, row int)
+}
+
+// readVacancies adds a reader to the history's vacancies, which are measured once.
+func (s *shared) readVacancies(line *timeline.Timeline, r vacancyReader) *vacancies {
+	if s.vacancies == nil {
+		s.vacancies = &vacancies{timeline: line, gap: cmp.Or(line.Header.Bounds.Free, line.Header.LongestTTL), from: timeline.LongAgo}
+		line.Listen(s.vacancies)
 	}
-	return v
+	s.vacancies.readers = append(s.vacancies.readers, r)
+	return s.vacancies
 }
 
 func (v *vacancies) Wants() timeline.Kinds {
@@ -118,11 +127,11 @@ func (v *vacancies) observeHold(h *timeline.Hold, f *timeline.Fact) {
 		}
 	case history.Granted:
 		v.stopTrying(h)
-		w.granted, v.granted = h, append(v.granted, h)
+		v.granted = append(v.granted, h)
 	case history.Refused:
 		if u.trying {
 			v.stopTrying(h)
-			w.refused, v.refusals = h, append(v.refusals, h)
+			v.refusals = append(v.refusals, h)
 		}
 	case history.Extended, history.Release:
 		u.acted = true
@@ -194,21 +203,27 @@ type refusedRow struct {
 	begun  bool
 }
 
-// settleRows counts the refusals of the instant, after its grants.
+// settleRows counts the grants of the instant, and then its refusals.
 func (v *vacancies) settleRows() {
 	for _, h := range v.granted {
-		v.vacant.Of(h.Resource).grants++
+		w := v.vacant.Of(h.Resource)
+		w.granted = h
+		w.grants++
 	}
 	for _, h := range v.refusals {
 		w, row := v.vacant.Of(h.Resource), v.rows.Of(h.Resource).Of(h.Client)
+		if h.Client.Dead {
+			continue // a fault
+		}
+		w.refused = h
 		switch {
 		case h.Acquire.At < v.from || h.Client.Cancelled >= h.Acquire.At:
 			row.tries = 0
 		case w.grants > v.uses.Of(h).grants || row.begun && w.grants > row.grants:
 			row.tries++
-			v.refused(h, row.tries)
+			v.refuse(h, row.tries)
 		default:
-			v.refused(h, row.tries)
+			v.refuse(h, row.tries)
 		}
 		row.begun, row.grants = true, w.grants
 	}
@@ -218,16 +233,18 @@ func (v *vacancies) settleRows() {
 	v.granted, v.refusals = v.granted[:0], v.refusals[:0]
 }
 
+func (v *vacancies) refuse(h *timeline.Hold, row int) {
+	for _, reader := range v.readers {
+		reader.refusal(h, row)
+	}
+}
+
 // Settle measures the waits that end in the instant, and begins others.
 func (v *vacancies) Settle() {
 	v.settleHolds()
-	v.refusals = slices.DeleteFunc(v.refusals, func(h *timeline.Hold) bool { return h.Client.Dead }) // a fault
 	v.settleRows()
 	for _, r := range v.touched {
 		w := v.vacant.Of(r)
-		if w.refused != nil && w.refused.Client.Dead {
-			w.refused = nil
-		}
 		if w.granted != nil || w.refused != nil {
 			v.pass(r, w)
 		}
@@ -248,14 +265,24 @@ func (v *vacancies) Settle() {
 	}
 }
 
-// pass passes on a wait up to now, if it is long enough.
+// pass passes on a wait up to now to the readers for whom it is long enough.
 func (v *vacancies) pass(r *timeline.Resource, w *vacant) {
 	from, now := max(w.since, w.kept, v.from), v.timeline.Now
-	if !w.waits || from > now || now.Sub(from) <= v.least {
+	if !w.waits || from > now {
 		return
 	}
-	if h := w.longest(r); h != nil && !heldBy(r, nil, now) {
-		v.seen(vacancy{resource: r, from: from, to: now, waiter: h, granted: w.granted, refused: h == w.refused})
+	long := func(reader vacancyReader) bool { return now.Sub(from) > reader.leastVacancy() }
+	if !slices.ContainsFunc(v.readers, long) || heldBy(r, nil, now) {
+		return
+	}
+	h := w.longest(r)
+	if h == nil {
+		return
+	}
+	for _, reader := range v.readers {
+		if long(reader) {
+			reader.vacancy(vacancy{resource: r, from: from, to: now, waiter: h, granted: w.granted, refused: h == w.refused})
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func (t *Timeline) silentUntil(node int, lost history.Time) history.Time {
 	if t.Down.Has(node) {
 		return Forever
 	}
-	return max(lost, t.watchedFor[node])
+	return max(lost, t.quarantinedUntil[node])
 }
 
 // silence notes until when the vote of a node does not count, for the holds whose keys it has lost and whose
@@ -48,17 +48,17 @@ func (t *Timeline) silence(node int, until history.Time) {
 func (t *Timeline) noteVote(k *KeyChange) {
 	keys := &k.Hold.Keys
 	keys.Ignored = keys.Ignored.Without(k.Node)
-	if k.Client != 0 && k.At < t.watchedFor[k.Node] {
+	if k.Client != 0 && k.At < t.quarantinedUntil[k.Node] {
 		keys.Ignored = keys.Ignored.With(k.Node)
 	}
 	if keys.ends == nil {
 		keys.ends = make([]history.Time, t.Header.Nodes)
 	}
-	keys.end(k.Node, k.ends)
+	keys.setEnd(k.Node, k.ends)
 }
 
-// end notes when the key of a node ends.
-func (k *Keys) end(node int, at history.Time) {
+// setEnd notes when the key of a node ends.
+func (k *Keys) setEnd(node int, at history.Time) {
 	if uint(node-1) < uint(len(k.ends)) {
 		k.ends[node-1] = at
 	}

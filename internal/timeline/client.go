@@ -41,19 +41,16 @@ type Client struct {
 	unconfirmed []releasedHold // earlier ones whose release was not confirmed
 }
 
-// pausedFor returns how long the client has been paused, in all.
-func (c *Client) pausedFor(now history.Time) time.Duration {
+// PausedUpTo returns how long the client has been paused up to now, in all.
+func (c *Client) PausedUpTo(now history.Time) time.Duration {
 	if c.Paused {
 		return c.PausedFor + now.Sub(c.PauseChanged)
 	}
 	return c.PausedFor
 }
 
-// PausedUpTo returns how long the client has been paused up to now, in all.
-func (c *Client) PausedUpTo(now history.Time) time.Duration { return c.pausedFor(now) }
-
 func (c *Client) setPaused(paused bool, now history.Time) {
-	c.PausedFor = c.pausedFor(now)
+	c.PausedFor = c.PausedUpTo(now)
 	if paused && !c.Paused {
 		c.LastPause = Pause{Ever: true, From: now, To: Forever}
 	} else if c.Paused && !paused {
@@ -63,7 +60,7 @@ func (c *Client) setPaused(paused bool, now history.Time) {
 }
 
 func (c *Client) begin(f *Fact) Call {
-	return Call{Open: true, At: f.Time, Paused: c.pausedFor(f.Time)}
+	return Call{Open: true, At: f.Time, Paused: c.PausedUpTo(f.Time)}
 }
 
 // Find returns the newest hold with the event's token at a stage. A defective lock may use

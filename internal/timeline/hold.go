@@ -118,7 +118,7 @@ func (q *Queue) leave(c *Client, now history.Time) {
 
 // Took returns how long the call has taken, without pauses of the client.
 func (v Call) Took(c *Client, now history.Time) time.Duration {
-	return now.Sub(v.At) - (c.pausedFor(now) - v.Paused)
+	return now.Sub(v.At) - (c.PausedUpTo(now) - v.Paused)
 }
 
 // Stages of a hold: [Client.Find] looks for a hold at one of them, as the one whose call a return ends.
@@ -430,7 +430,6 @@ func (t *Timeline) granted(f *Fact, force bool) bool {
 	}
 	f.Actor.held++
 	h.Granted, h.GrantedAt = true, f.Time
-	h.Keys.granted = h.Keys.Set
 	t.declare(f, h)
 	h.AtGrant = t.vouchedBy(f, h)
 	h.Fence = f.Fence

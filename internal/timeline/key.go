@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -11,7 +10,6 @@ import (
 type Keys struct {
 	Set       Nodes // nodes that keep the token, as of the last instant
 	Ignored   Nodes // of these: nodes that set it in their quarantine, so that their votes do not count
-	granted   Nodes // nodes that kept it when it was granted
 	Endless   Nodes // nodes on which it has never had an expiry
 	Claimed   Nodes // nodes that kept it when release was called
 	Deleted   Nodes // nodes that deleted it since then
@@ -123,15 +121,6 @@ func (t *Timeline) settleKeys() {
 	}
 }
 
-// Voted returns the nodes that kept the key when the hold was granted, or keep it if its try has not
-// returned.
-func (h *Hold) Voted() Nodes {
-	if !h.Granted {
-		return h.Keys.Set
-	}
-	return h.Keys.granted
-}
-
 // expires notes whether the key on a node has never had an expiry.
 func (k *Keys) expires(change history.Kind, node int, endless bool) {
 	k.Endless = k.Endless.Without(node)
@@ -148,10 +137,6 @@ func (t *Timeline) enter(k *KeyChange) {
 	case history.KeySet:
 		keys.Set = keys.Set.With(k.Node)
 		t.noteVote(k)
-		if h.Granted && h.GrantedAt == k.At {
-			keys.granted = keys.granted.With(k.Node)
-		}
-		k.votes()
 		if k.Client != h.Client.Number {
 			return
 		}
@@ -164,7 +149,7 @@ func (t *Timeline) enter(k *KeyChange) {
 			keys.lastSet = max(keys.lastSet, k.At)
 		}
 	case history.KeyExtended:
-		keys.end(k.Node, k.ends)
+		keys.setEnd(k.Node, k.ends)
 		if k.Client == h.Client.Number {
 			keys.Extended = keys.Extended.With(k.Node)
 		} else {
@@ -194,20 +179,6 @@ func (c *KeyChange) replaces() bool {
 	return len(past.Lost) < before
 }
 
-// votes notes that a node has set the key of one hold after it had lost that of another.
-func (c *KeyChange) votes() {
-	for _, h := range c.About.Holds {
-		if h == c.Hold || h.Keys.Past == nil {
-			continue
-		}
-		if slices.ContainsFunc(h.Keys.Past.Lost, func(v KeyLoss) bool { return v.Node == c.Node }) {
-			past := c.Hold.KeyHistory()
-			past.Votes = append(Without(past.Votes, func(v *vote) bool { return v.Node == c.Node }), vote{c.Node, c.At})
-			return
-		}
-	}
-}
-
 // misled notes that a node extended the key of a hold for a client that has, or believes to have, another.
 func (c *KeyChange) misled() {
 	for _, h := range c.About.Holds {
@@ -232,12 +203,6 @@ type KeyLoss struct {
 	back   bool          // the node came back after the TTL was set
 	Asked  int           // the other client whose request made the key expire early
 	Due    history.Time  // when its TTL would have been over, or was
-}
-
-// vote is the time when a node set a key.
-type vote struct {
-	Node int
-	At   history.Time
 }
 
 // renewal is the last request that gave the key of a node its TTL: an extension, or a SET long after
@@ -291,7 +256,6 @@ type KeyHistory struct {
 	Entry   EntryLoss
 	Lost    []KeyLoss // before its release
 	renewed []renewal // by node
-	Votes   []vote    // nodes that set its key after they had lost that of another hold
 	Misled  *WrongKey // the first key of another hold that was extended for the holder
 }
 

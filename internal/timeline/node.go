@@ -106,10 +106,13 @@ func (t *Timeline) nodeUp(f *Fact, force bool) bool {
 	}
 	t.Down = t.Down.Without(f.Node)
 	t.Started[f.Node] = f.Time
-	if !strings.HasSuffix(f.Detail, history.SameRun) {
-		t.watchedFor[f.Node] = f.Time.Add(t.quarantine)
+	if t.quarantine > 0 && !strings.HasSuffix(f.Detail, history.SameRun) {
+		if t.quarantinedUntil == nil {
+			t.quarantinedUntil = map[int]history.Time{}
+		}
+		t.quarantinedUntil[f.Node] = f.Time.Add(t.quarantine)
 	}
-	t.silence(f.Node, max(f.Time, t.watchedFor[f.Node]))
+	t.silence(f.Node, max(f.Time, t.quarantinedUntil[f.Node]))
 	if f.Detail != "" && f.Detail != history.WithItsKeys {
 		t.LastEmptied = Comeback{Node: f.Node, At: f.Time, How: f.Detail}
 		t.Comebacks = append(Without(t.Comebacks, func(v *Comeback) bool { return v.Node == f.Node }), t.LastEmptied)

@@ -45,19 +45,19 @@ type Timeline struct {
 
 	Faults Faults
 
-	Down            Nodes                // nodes whose server is not running
-	Started         map[int]history.Time // by node: when its server last came up
-	downed          map[int]history.Time // by node: when its server last went down
-	watchedFor      map[int]history.Time // by node: when its quarantine is over, at the earliest
-	quarantine      time.Duration        // the shortest, in true time, within the allowance for clocks
-	LastEmptied     Comeback             // the last node that came back without all of its keys
-	Comebacks       []Comeback           // the last such comeback of each node
-	ForgetfulLeader Comeback             // the last node that came to lead a store without all acknowledged writes
-	led             history.Time         // when the leader of a store last changed
-	leaderless      bool                 // the store has no leader
-	seen            []history.Time       // by node (0: the store): until when all changes of its keys or entries are recorded; nil: no watch
-	Answered        []history.Time       // by node (0: the store): when it last answered its watch; nil: no watch
-	Changes         []KeyChange          // of this instant, applied at its end
+	Down             Nodes                // nodes whose server is not running
+	Started          map[int]history.Time // by node: when its server last came up
+	downed           map[int]history.Time // by node: when its server last went down
+	quarantinedUntil map[int]history.Time // by node: when its quarantine is over, at the earliest
+	quarantine       time.Duration        // the shortest, in true time, within the allowance for clocks
+	LastEmptied      Comeback             // the last node that came back without all of its keys
+	Comebacks        []Comeback           // the last such comeback of each node
+	ForgetfulLeader  Comeback             // the last node that came to lead a store without all acknowledged writes
+	led              history.Time         // when the leader of a store last changed
+	leaderless       bool                 // the store has no leader
+	seen             []history.Time       // by node (0: the store): until when all changes of its keys or entries are recorded; nil: no watch
+	Answered         []history.Time       // by node (0: the store): when it last answered its watch; nil: no watch
+	Changes          []KeyChange          // of this instant, applied at its end
 }
 
 // route is the receivers of events of one kind, as bits.
@@ -117,7 +117,7 @@ func (s Kinds) Has(k history.Kind) bool { return s&(1<<(k%maxKinds)) != 0 }
 // New returns the timeline of a history that begins with the header. If the header does not name the clock of
 // until, that clock is the one of the events' times.
 func New(h history.Header) *Timeline {
-	t := &Timeline{Header: h, Started: map[int]history.Time{}, downed: map[int]history.Time{}, watchedFor: map[int]history.Time{}, quarantine: shortestQuarantine(h), resources: map[string]*Resource{}, Faults: Faults{going: map[int]bool{}}}
+	t := &Timeline{Header: h, Started: map[int]history.Time{}, downed: map[int]history.Time{}, quarantine: shortestQuarantine(h), resources: map[string]*Resource{}, Faults: Faults{going: map[int]bool{}}}
 	t.Clients = make([]*Client, 0, h.Clients+1)
 	t.observers, t.settlers = make([]Observer, 0, usual), make([]Settler, 0, usual)
 	t.Client(h.Clients)
