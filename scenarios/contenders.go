@@ -218,7 +218,7 @@ var forgotten = Expectations{
 // connected is the expectations of a lock that belongs to a connection: without a deadline and
 // without a fence.
 var connected = Expectations{
-	checker.Backing: violated, checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
+	checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
 	checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,
 }
 

@@ -21,7 +21,7 @@ func TestExploreFindsAndRepeats(t *testing.T) {
 	}
 	f := got.Find
 	if got.Verdict != "violated" || !got.Finished || got.Executions == 0 || got.States == 0 || got.Bounds.Faults != 1 || f == nil || f.Events == 0 || f.Faults != 1 || len(f.Deviations) != 1 {
-		t.Fatalf("%+v, %+v", got, *f)
+		t.Fatalf("%+v, %+v", got, f)
 	}
 	world := filepath.Join(t.TempDir(), "world.yaml")
 	again := func(old, replaced string) (code int, out, problems string) {

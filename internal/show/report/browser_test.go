@@ -215,11 +215,11 @@ func TestBrowserScoreboard(t *testing.T) {
 		}
 		do(p, row+`.scrollIntoView({ block: "center" })`)
 		tiles := browsertest.Eval[[]string](p, `[...`+row+`.querySelectorAll(".tile")].filter((e) => { const b = e.getBoundingClientRect(); return b.width > 15 && b.height > 12 && b.left >= 0 && b.right <= innerWidth && b.top >= 0 && b.bottom <= innerHeight && document.elementFromPoint((b.left + b.right) / 2, (b.top + b.bottom) / 2) === e; }).map((e) => e.textContent)`)
-		if got := strings.Join(tiles, ""); got != "✗✗✗–✓–✓✓" {
+		if got := strings.Join(tiles, ""); got != "✗✗✗✗–✓–✓✓" {
 			t.Errorf("%d pixels: of crash-restart the verdicts %q are visible", s.Width, got)
 		}
 		if s.Width < 1200 {
-			if label := browsertest.Eval[string](p, `getComputedStyle(`+row+`.querySelector("td.verdict"), "::before").content`); label != `"V1"` {
+			if label := browsertest.Eval[string](p, `getComputedStyle(`+row+`.querySelector("td.verdict"), "::before").content`); label != `"B"` {
 				t.Errorf("%d pixels: on a card the first verdict is of %s", s.Width, label)
 			}
 		} else if head := browsertest.Eval[float64](p, board+`.tHead.rows[0].cells[1].getBoundingClientRect().top`); head < -1 || head > 1 {
@@ -258,7 +258,7 @@ func TestBrowserPrintedDebate(t *testing.T) {
 	if ground := browsertest.Eval[string](p, `getComputedStyle(document.body).backgroundColor`); ground != "rgb(255, 255, 255)" {
 		t.Errorf("printed on %s", ground)
 	}
-	if n, all := browsertest.Eval[int](p, `[...`+board+`.querySelectorAll(".tile")].filter((e) => e.offsetWidth > 0).length`), 8*(len(scenarios.All())+len(scenarios.AllSeries())); n != all {
+	if n, all := browsertest.Eval[int](p, `[...`+board+`.querySelectorAll(".tile")].filter((e) => e.offsetWidth > 0).length`), len(checker.Properties())*(len(scenarios.All())+len(scenarios.AllSeries())); n != all {
 		t.Errorf("printed are %d of %d verdicts", n, all)
 	}
 	const note = `getComputedStyle(document.querySelector("footer"), "::before").content`

@@ -151,9 +151,14 @@ func TestBrowserOpensAtTheFirstViolationWhereTheModelSays(t *testing.T) {
 	if to-from > float64(m.End)/2 {
 		t.Errorf("%v of %v are visible: not zoomed to the violation", to-from, m.End)
 	}
+	do(p, focus)
+	p.Press("n") // to lease exclusion, whose clash is drawn
+	lease := m.Finds[1]
+	wantSelected(t, p, "after n", lease.Grants...)
+	from, to = visible(p)
 	b := boxed(t, p, `{state: "clash", lane: 1}`)
-	if b.From != float64(find.From) || b.To != float64(find.To) {
-		t.Fatalf("the clash is from %v to %v, want %v to %v", b.From, b.To, find.From, find.To)
+	if b.From != float64(lease.From) || b.To != float64(lease.To) {
+		t.Fatalf("the clash is from %v to %v, want %v to %v", b.From, b.To, lease.From, lease.To)
 	}
 	canvas := element(p, ".tl-lanes")
 	x := func(at float64) float64 { return canvas.X + (at-from)/(to-from)*canvas.Width }
@@ -202,8 +207,8 @@ func TestBrowserFindings(t *testing.T) {
 	click(p, ".tl-whole")
 	wantVisible(t, p, "the whole run", 0, m.End)
 	click(p, "article:has(#find-V3) .tl-show")
-	wantVisible(t, p, "V3", m.Finds[1].From, m.Finds[1].To)
-	last := m.Finds[0].Grants[1]
+	wantVisible(t, p, "V3", m.Finds[2].From, m.Finds[2].To)
+	last := m.Finds[1].Grants[1]
 	button := fmt.Sprintf("article:has(#find-V1) [data-grant='%d']", last)
 	click(p, button)
 	wantSelected(t, p, "a button of a finding", last)
@@ -215,11 +220,11 @@ func TestBrowserFindings(t *testing.T) {
 		t.Errorf("the finding after the second of two places is %d, want the first", got)
 	}
 	p = browsertest.Open(t, file+"#find-V3", browsertest.Desktop)
-	if got := browsertest.Eval[int](p, `lockstorm.timelines[0].find()`); got != 1 {
+	if got := browsertest.Eval[int](p, `lockstorm.timelines[0].find()`); got != 2 {
 		t.Errorf("the link to V3 opened finding %d", got)
 	}
 	do(p, `location.hash = "#find-V1"`)
-	p.Until(`lockstorm.timelines[0].find() === 0`)
+	p.Until(`lockstorm.timelines[0].find() === 1`)
 }
 
 func TestBrowserKeys(t *testing.T) {

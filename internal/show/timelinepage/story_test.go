@@ -20,8 +20,11 @@ func TestStepsOfAStory(t *testing.T) {
 		return m.Lanes[s.Lane].Name
 	}
 	type place struct{ begin, kind, lane string }
+	if s := m.Finds[0].Story[3]; lane(s) != "client 1" {
+		t.Errorf("%q is on the lane of %s", s.Text, lane(s))
+	}
 	var got []place
-	for _, s := range m.Finds[0].Story {
+	for _, s := range m.Finds[1].Story {
 		if !s.Placed {
 			t.Errorf("%q has no place", s.Text)
 		}
@@ -63,10 +66,10 @@ func TestBrowserStepsLeadToTheirPlaces(t *testing.T) {
 		wantVisible(t, p, s.Text, s.From, s.To)
 	}
 	p := browsertest.Open(t, file, browsertest.Desktop)
-	for n, s := range m.Finds[0].Story {
+	for n, s := range m.Finds[1].Story {
 		show(p, 8e8, 9e8)
 		click(p, fmt.Sprintf("#find-V1-%d a[href='#find-V1-%[1]d']", n+1))
 		check("a click", p, s)
 	}
-	check("the address", browsertest.Open(t, file+"#find-V1-3", browsertest.Desktop), m.Finds[0].Story[2])
+	check("the address", browsertest.Open(t, file+"#find-V1-3", browsertest.Desktop), m.Finds[1].Story[2])
 }

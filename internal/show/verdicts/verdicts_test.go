@@ -83,7 +83,7 @@ func TestTextsAreEscaped(t *testing.T) {
 func TestMatrixOfAnotherWidthIsRefused(t *testing.T) {
 	row := full("a", verdicts.Verdict{})
 	row.Verdicts = row.Verdicts[1:]
-	if _, err := matrix(row).HTML(); err == nil || !strings.Contains(err.Error(), "row a of a matrix has 2 claims, 7 verdicts") {
+	if _, err := matrix(row).HTML(); err == nil || !strings.Contains(err.Error(), "row a of a matrix has 2 claims, 8 verdicts") {
 		t.Errorf("got %v", err)
 	}
 }
