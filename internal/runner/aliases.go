@@ -59,6 +59,7 @@ type keyLocation struct {
 type aliasedKey struct {
 	call         *lockCall
 	value, token string
+	sent         history.Time
 	exists       bool
 	overwritten  bool   // the next key there has replaced it
 	detail       string // says that it has no expiry
@@ -173,7 +174,7 @@ func (a *aliases) set(e *history.Event) {
 			delete(a.keys, at)
 			return
 		}
-		a.keys[at] = &aliasedKey{call: c, value: e.Token, token: a.tokenOf(c, e, a.keys[at])}
+		a.keys[at] = &aliasedKey{call: c, value: e.Token, token: a.tokenOf(c, e, a.keys[at]), sent: e.Sent}
 	}
 	k := a.key(e)
 	if k == nil {
@@ -233,7 +234,6 @@ func (a *aliases) decide(c *lockCall, by *history.Event) {
 			have[k.value][at.node] = true
 		}
 	}
-	a.takeOver(c, len(had), by)
 	best, most := c.value, len(had)
 	for _, value := range slices.Sorted(maps.Keys(have)) {
 		if len(have[value]) > most {
@@ -243,50 +243,74 @@ func (a *aliases) decide(c *lockCall, by *history.Event) {
 	if best != c.value {
 		a.switchTo(c, best, by)
 	}
+	if a.share > 1 {
+		a.takeOver(c, most, by)
+	}
 }
 
 // takeOver exchanges the keys of a call that is granted, which had its value on so many nodes, for those
-// of another call of the same lock under way that has one on more: they are its own.
+// of a try of another call of the same lock that has a value on more: they are its own. No try of a call
+// is older than the call.
 func (a *aliases) takeOver(c *lockCall, most int, by *history.Event) {
-	var other *lockCall
-	for client := range a.share {
-		d := a.last(a.lock(c.client)*a.share+client+1, by.Time)
-		if d == nil || d == c || d.granted || d.over || d.value == "" || d.resource != c.resource {
+	type try struct {
+		call  *lockCall
+		value string
+	}
+	nodes := map[try]map[int]bool{}
+	for at, k := range a.keys {
+		d := k.call
+		if d == c || d.granted || d.resource != c.resource || a.lock(d.client) != a.lock(c.client) || !k.exists || k.sent < c.began {
 			continue
 		}
-		nodes := map[int]bool{}
-		for at, k := range a.keys {
-			if k.call == d && k.value == d.value && k.exists {
-				nodes[at.node] = true
-			}
+		t := try{d, k.value}
+		if nodes[t] == nil {
+			nodes[t] = map[int]bool{}
 		}
-		if len(nodes) > most {
-			other, most = d, len(nodes)
+		nodes[t][at.node] = true
+	}
+	var best try
+	for t, on := range nodes {
+		if len(on) > most || best.call != nil && len(on) == most && t.value < best.value {
+			best, most = t, len(on)
 		}
 	}
-	if other == nil {
-		return
+	if best.call != nil {
+		a.exchange(c, best.call, best.value, by)
 	}
+}
+
+// exchange gives a call the keys of another one that have a value, and the other one those of its own value.
+func (a *aliases) exchange(c, other *lockCall, value string, by *history.Event) {
+	was, token := c.value, other.token
+	switch {
+	case value == other.value:
+		other.value, other.sent = was, c.sent
+	case was != "":
+		token = other.tokenOfOther(was)
+	}
+	delete(other.others, value)
+	c.value, c.sent = value, by.Time
 	var there []keyLocation
 	for _, at := range slices.SortedFunc(maps.Keys(a.keys), compareLocations) {
 		k := a.keys[at]
-		to := c
+		to, as := c, c.token
 		switch {
-		case k.call == c && k.value == c.value:
-			to = other
-		case k.call != other || k.value != other.value:
+		case k.call == c && k.value == was:
+			to, as = other, token
+		case k.call != other || k.value != value:
 			continue
+		default:
+			c.sent = min(c.sent, k.sent)
 		}
 		if k.exists {
 			there = append(there, at)
 			a.vanished(&history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: k.call.client, Reason: history.Deleted}, k)
 		}
-		k.call, k.token = to, to.token
+		k.call, k.token = to, as
 	}
-	c.value, c.sent, other.value, other.sent = other.value, other.sent, c.value, c.sent
 	for _, at := range there {
 		k := a.keys[at]
-		a.appeared(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: k.call.client, Sent: k.call.sent, Detail: k.detail, Ends: k.ends}, k)
+		a.appeared(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: k.call.client, Sent: k.sent, Detail: k.detail, Ends: k.ends}, k)
 	}
 }
 

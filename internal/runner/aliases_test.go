@@ -149,16 +149,24 @@ func TestAliases(t *testing.T) {
 		for _, e := range []history.Event{
 			acquire(1, 1, "1.1"), acquire(1, 2, "2.1"), set(2, 1, 1, 1, "k", "x"), granted(3, 2, "2.1"), gone(5, 1, 1, "k", "x"),
 			set(6, 1, 1, 1, "k", "y"), granted(7, 1, "1.1"), acquire(8, 3, "3.1"), gone(9, 3, 1, "k", "y"),
+			// Here it has been taken for that of an earlier try.
+			acquire(10, 1, "1.2"), acquire(10, 2, "2.2"), set(11, 10, 1, 1, "k", "p"), set(12, 10, 1, 2, "k", "p"), set(13, 10, 1, 3, "k", "q"),
+			set(14, 13, 1, 4, "k", "r"), granted(15, 2, "2.2"), gone(16, 1, 1, "k", "p"),
 		} {
 			a.Record(&e)
 		}
 		var got []string
 		for _, e := range log {
 			if e.Node != 0 {
-				got = append(got, fmt.Sprintf("%d %v %s for %d", int64(e.Time), e.Kind, e.Token, e.Client))
+				got = append(got, fmt.Sprintf("%d %v %s for %d on %d", int64(e.Time), e.Kind, e.Token, e.Client, e.Node))
 			}
 		}
-		want := "2 key-set 1.1 for 1, 3 key-gone 1.1 for 1, 3 key-set 2.1 for 2, 5 key-gone 2.1 for 2, 6 key-set 1.1 for 1, 9 key-gone 1.1 for 3"
+		want := "2 key-set 1.1 for 1 on 1, 3 key-gone 1.1 for 1 on 1, 3 key-set 2.1 for 2 on 1, 5 key-gone 2.1 for 2 on 1, " +
+			"6 key-set 1.1 for 1 on 1, 9 key-gone 1.1 for 3 on 1, " +
+			"11 key-set 1.2 for 1 on 1, 12 key-set 1.2 for 1 on 2, 13 key-set 2.2 for 2 on 3, " +
+			"14 key-gone 1.2 for 1 on 1, 14 key-gone 1.2 for 1 on 2, 14 key-set 1.2, try 1 for 1 on 1, 14 key-set 1.2, try 1 for 1 on 2, 14 key-set 1.2 for 1 on 4, " +
+			"15 key-gone 1.2, try 1 for 1 on 1, 15 key-gone 1.2, try 1 for 1 on 2, 15 key-gone 2.2 for 2 on 3, " +
+			"15 key-set 2.2 for 2 on 1, 15 key-set 2.2 for 2 on 2, 15 key-set 1.2, try 2 for 1 on 3, 16 key-gone 2.2 for 2 on 1"
 		if joined := strings.Join(got, ", "); joined != want {
 			t.Errorf("%s\nwant\n%s", joined, want)
 		}
