@@ -310,6 +310,11 @@ func (c *contract) Settle() {
 			c.upkeep.deleted(k)
 		}
 		if k.Hold != nil && c.truthful() {
+			c.regained(k)
+		}
+	}
+	for _, k := range c.timeline.Changes {
+		if k.Hold != nil && c.truthful() {
 			c.losing(k)
 		}
 	}
@@ -754,34 +759,47 @@ func (c *contract) leased(h *timeline.Hold, now history.Time) {
 	}
 }
 
-// losing notes that the keys of a hold are no longer on a quorum, which is a loss. A holder without an end has
-// to learn of it within a TTL, as any other does, and the bound. If the lock sets the keys again meanwhile, the
-// holder goes on as if nothing had been lost.
+// losing notes whether the keys of a hold are on a quorum after an instant; that they are not is a loss. A holder
+// without an end has to learn of it within a TTL, as any other does, and the bound.
 func (c *contract) losing(k timeline.KeyChange) {
 	h, n := k.Hold, c.notices.Of(k.Hold)
-	if !h.Leased() || h.ReleaseCalled || h.Lost || h.GrantedAt >= k.At {
+	if !c.mayLose(k) {
 		return
 	}
-	backed := c.quorum.Quorum(h.Keys.Set)
 	if k.Kind == history.KeyGone {
 		n.missing = n.missing.With(k.Node)
 	}
-	switch {
-	case k.Kind == history.KeyGone && !backed && !n.gone:
+	switch backed := c.quorum.Quorum(h.Keys.Set); {
+	case backed:
+		n.gone = false
+	case k.Kind == history.KeyGone && !n.gone:
 		n.gone, n.goneAt = true, k.At
 		if bound := c.header.Bounds.Notice; bound > 0 && h.Endless() {
 			n.given, n.since, n.end = true, h.GrantedAt, k.At.Add(c.header.LongestTTL)
 		}
-	case k.Kind == history.KeySet && backed && n.gone && n.missing.Has(k.Node) && k.Client == h.Client.Number && n.goneAt < k.At:
-		c.violate(NotifiesOfTheEnd, placeOfHold(h, n.goneAt, k.At), func() []Event {
-			e := during(h, RoleLoss, n.goneAt, k.At)
-			return []Event{e.say("client %d held %s since %s; from %s on its keys were on no quorum, and at %s the lock set them again, and had not told it of the loss",
-				e.Client, e.lock(), at(h.GrantedAt), at(e.From), at(e.To))}
-		})
-		n.gone = false
-	case backed:
-		n.gone = false
 	}
+}
+
+// mayLose reports whether the hold of a key goes on, and its loss has not been reported.
+func (c *contract) mayLose(k timeline.KeyChange) bool {
+	h := k.Hold
+	return h.Leased() && !h.ReleaseCalled && !h.Lost && h.GrantedAt < k.At
+}
+
+// regained judges a key that the lock sets again on a node that has lost it: if the hold was lost meanwhile,
+// the holder goes on as if nothing had happened.
+func (c *contract) regained(k timeline.KeyChange) {
+	h, n := k.Hold, c.notices.Of(k.Hold)
+	if k.Kind != history.KeySet || !n.gone || !n.missing.Has(k.Node) || k.Client != h.Client.Number ||
+		!c.mayLose(k) || !c.quorum.Quorum(h.Keys.Set) {
+		return
+	}
+	n.gone = false
+	c.violate(NotifiesOfTheEnd, placeOfHold(h, n.goneAt, k.At), func() []Event {
+		e := during(h, RoleLoss, n.goneAt, k.At)
+		return []Event{e.say("client %d held %s since %s; from %s on its keys were on no quorum, and at %s the lock set them again, and had not told it of the loss",
+			e.Client, e.lock(), at(h.GrantedAt), at(e.From), at(e.To))}
+	})
 }
 
 // renew notes an extension. A pause during the call does not count, because the lock may

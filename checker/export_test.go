@@ -1,11 +1,12 @@
 package checker
 
 // SetSegments sets how many sections a segment of effect exclusion has
-// at least before it is cut, and at most before it is left out.
+// at least before it is cut, and at most before it is left out. A search has no deadline then, because
+// laws must not depend on how fast a machine is.
 func (c *Checker) SetSegments(least, most int) {
 	for _, j := range c.allCheckers() {
 		if e, ok := j.(*effect); ok {
-			e.minSegment, e.maxSegment = least, most
+			e.minSegment, e.maxSegment, e.orders.limit = least, most, 0
 		}
 	}
 }
