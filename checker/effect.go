@@ -87,7 +87,16 @@ func (j *effect) Observe(f *timeline.Fact) {
 // end ends a section that was in progress.
 func (j *effect) end(s *timeline.Section) {
 	j.register(s.Resource).open--
-	j.ended = append(j.ended, s.Resource)
+	j.mayCut(s.Resource)
+}
+
+// mayCut notes that the segment of a resource may be cut at the end of the instant, once: a segment that is
+// looked at again depends on how many of the instant's events say so.
+func (j *effect) mayCut(r *timeline.Resource) {
+	if g := j.register(r); !g.ended {
+		g.ended = true
+		j.ended = append(j.ended, r)
+	}
 }
 
 func (j *effect) written(s *timeline.Section, o history.Outcome) {
@@ -141,7 +150,7 @@ func (j *effect) applied(s *timeline.Section) {
 	case s.Stage != timeline.Unanswered:
 	case slices.Contains(g.waiting, s):
 		g.waiting = timeline.Remove(g.waiting, s)
-		j.ended = append(j.ended, s.Resource)
+		j.mayCut(s.Resource)
 		j.unanswered(s)
 	default:
 		j.undecidable(s.Resource, []*timeline.Section{s}, fmt.Sprintf("was over when its write was applied, at %s", at(s.AppliedAt)))
@@ -194,7 +203,9 @@ func (j *effect) Settle() {
 		j.surrender(c)
 	}
 	for _, r := range j.ended {
-		switch g := j.register(r); {
+		g := j.register(r)
+		g.ended = false
+		switch {
 		case g.quiescent() && (g.lost || len(g.segment) >= j.minSegment && !g.awaitsApply(j.maxWait)):
 			j.judge(r)
 		case len(g.segment) >= j.maxSegment:
@@ -283,7 +294,7 @@ func (j *effect) giveUp(r *timeline.Resource) {
 		j.undecidable(r, g.segment, "that overlap one another is not begun")
 	}
 	g.next(undecided)
-	g.lost = true
+	g.lost = !g.quiescent()
 }
 
 func (j *effect) finding(history.Time) Finding {

@@ -211,7 +211,9 @@ func TestCutsAgreeWithPorcupine(t *testing.T) {
 
 // Law: sections left out because too many overlap make neither "holds" nor "violated" wrong.
 func TestWhatIsLeftOutRefutesNothing(t *testing.T) {
-	agree(t, 10, 100, func(_ *rapid.T, visits []visit) checker.Finding { return judgeEffect(visits, 1, 3) })
+	agree(t, 5, 100, func(t *rapid.T, visits []visit) checker.Finding {
+		return judgeEffect(visits, rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "least"), rapid.IntRange(2, 6).Draw(t, "most"))
+	})
 }
 
 // Law: a segment that is cut although a write may still be applied makes neither "holds" nor

@@ -26,7 +26,8 @@ type register struct {
 	latest *timeline.Section // the accepted section that ended last
 	alone  bool              // nothing overlaps it
 
-	open int // sections in progress
+	open  int  // sections in progress
+	ended bool // a section has ended in this instant
 
 	applies  bool                // the history records when writes are applied
 	waiting  []*timeline.Section // of an unknown outcome that an apply may still decide

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,4 +102,28 @@ func callsAgain(events []history.Event) bool {
 		}
 	}
 	return false
+}
+
+// A segment of the most sections ends while a write of unknown outcome is applied: whichever of the two is
+// told first, it is given up once, so that what follows is judged from the same value.
+func TestSegmentIsGivenUpOnceInAnInstant(t *testing.T) {
+	visits := []visit{
+		{client: 1, call: 0, ret: 4, outcome: history.Unknown}, // may be applied later
+		{client: 2, call: 10, applied: 13, ret: 13, recorded: true, outcome: history.OK},
+		{client: 3, call: 20, applied: 23, ret: 23, recorded: true, outcome: history.OK},
+		{client: 4, call: 30, applied: 33, ret: 33, recorded: true, outcome: history.Unknown},
+		{client: 5, call: 40, applied: 43, ret: 43, recorded: true, outcome: history.OK, read: 1}, // nobody wrote 1
+	}
+	events := visitEvents(visits)
+	other := slices.Clone(events)
+	for i := range other[1:] {
+		if a, b := &other[i], &other[i+1]; a.Time == 33 && a.Kind == history.Apply && b.Time == 33 {
+			*a, *b = *b, *a
+		}
+	}
+	for _, events := range [][]history.Event{events, other} {
+		if f := judgeEffectOf(events, len(visits), 8, 3); f.Verdict != checker.Violated {
+			t.Errorf("%v: %s", f.Verdict, f.Story())
+		}
+	}
 }
