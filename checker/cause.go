@@ -583,8 +583,8 @@ func wrongKeyEvent(k *timeline.WrongKey, format string) Event {
 	return e.say(format, k.Client, k.Owner, short(k.Token), k.Node, at(k.At))
 }
 
-// doubted says which events are missing.
-func doubted(o *timeline.UnknownEnd, held *timeline.Hold, other int, now history.Time) Event {
+// doubted says which events are missing to know what is asked.
+func doubted(o *timeline.UnknownEnd, g *Grant, now history.Time, asked string) Event {
 	why, remedy := "without an until", "write until on the clock of t"
 	if o.Foreign {
 		why = "with an until that is not on the clock of t"
@@ -594,10 +594,8 @@ func doubted(o *timeline.UnknownEnd, held *timeline.Hold, other int, now history
 	if o.Left > 0 {
 		left = fmt.Sprintf(" with %s of validity left", textfmt.FourDigits(o.Left))
 	}
-	client, lock := held.Client.Number, lockOf(held.Resource.Name, held.Token)
-	e := Event{Role: RoleUnseen, From: o.At, To: now, Client: client, Resource: held.Resource.Name, Token: held.Token}
-	return e.say("client %d was granted %s at %s%s, %s; client %d was granted it at %s, and whether client %d still held it then is not known: %s",
-		client, lock, at(o.At), left, why, other, at(now), client, remedy)
+	e := Event{Role: RoleUnseen, From: o.At, To: now, Client: g.Client, Resource: g.Resource, Token: g.Token}
+	return e.say("client %d was granted %s at %s%s, %s; %s is not known: %s", g.Client, lockOf(g.Resource, g.Token), at(o.At), left, why, asked, remedy)
 }
 
 // share says how much of the electorate a set is, as in "3 of 5 nodes" or "3 of 7 nodes (5 of 9 votes)".

@@ -22,12 +22,13 @@ const (
 //	(b) every grant with an empty window has a point p,
 //	    max(call, window end) <= p <= return, that is not strictly inside
 //	    another's window, and
-//	(c) between two windows of one hold, the second begun by an extension, lies no
-//	    window of another client that is not empty; nor between the last window
-//	    of a hold and an extension of it that is granted and ends in one instant.
+//	(c) between two windows of one hold, the second begun by an extension, ends no
+//	    window of another that is not empty; nor is one live, or ends, between the last
+//	    window of a hold and an extension of it that is granted and ends in one instant.
 //
-// A late extension is one violation of (c), however many windows lie in between. Nobody relies on empty
-// windows.
+// docs/proof.md proves that these are the linearizable histories. A late extension is one violation of (c), however many
+// windows lie in between. Nobody relies on empty windows. Grants to one client under one token are no conflict: a lock that
+// knows its holders by the token has one holder then.
 type exclusion struct {
 	kind     timeline.WindowKind
 	timeline *timeline.Timeline
@@ -82,7 +83,7 @@ func (x *exclusion) Window(e *timeline.WindowEvent) {
 		if len(live) == 0 {
 			s.free = e.At
 		}
-		if between := s.interrupted(&e.Hold.PastWindow); between != nil {
+		if between := s.interrupted(e.Hold); between != nil {
 			x.violateGap(between, e)
 		}
 		for _, held := range live {
@@ -108,11 +109,11 @@ func (s *sweep) remember(w timeline.LiveWindow, e *timeline.WindowEvent, b *back
 	s.last.note(w, e, b)
 }
 
-// interrupted returns a window that ended between the two windows of a late extension, or nil. before
-// is the extended hold's previous window. A window that is still live needs no check here: it overlaps
-// the new one.
-func (s *sweep) interrupted(before *timeline.PastWindow) *ended {
-	if !before.Ever || s.last == nil || s.last.at <= before.End {
+// interrupted returns a window that ended between the two windows of a late extension of a hold, or nil. A window that is
+// still live needs no check here: it overlaps the new one.
+func (s *sweep) interrupted(h *timeline.Hold) *ended {
+	before := &h.PastWindow
+	if !before.Ever || s.last == nil || s.last.at <= before.End || s.last.grant.Client == h.Client.Number && s.last.grant.Token == h.Token {
 		return nil
 	}
 	return s.last
@@ -128,12 +129,12 @@ func (s *sweep) contender(live []timeline.LiveWindow, e *timeline.WindowEvent, b
 			return other
 		}
 	}
-	return s.interrupted(&e.Hold.PastWindow)
+	return s.interrupted(e.Hold)
 }
 
 // violate counts a violation of (a) or (b): the window of the event overlaps a live one.
 func (x *exclusion) violate(held timeline.LiveWindow, e *timeline.WindowEvent) {
-	if x.undecided(held.Hold, e.Hold.Client.Number, e.At) {
+	if held.Hold.Client == e.Hold.Client && held.Hold.Token == e.Hold.Token || x.undecided(held.Hold, e.Hold.Client.Number, e.At) {
 		return
 	}
 	if c := x.conflict(held.Hold, contenderOf(e.Hold, x.shared.backing.lossOf(e.Hold)), e.At); c != nil && x.first == nil {
@@ -143,6 +144,12 @@ func (x *exclusion) violate(held timeline.LiveWindow, e *timeline.WindowEvent) {
 
 // violateGap counts a violation of (c): the event extends its hold late, and another window lies between.
 func (x *exclusion) violateGap(between *ended, e *timeline.WindowEvent) {
+	over := e.Hold.PastWindow.End
+	if o := between.unknown; o != nil && o.Sure <= max(over, between.from) {
+		g := &between.grant
+		x.doubts(Place{Resource: g.Resource, From: over, To: e.At}, doubted(o, g, e.At, fmt.Sprintf("client %d was granted more time at %s, and whether client %d held it after %s", e.Hold.Client.Number, at(e.At), g.Client, at(over))))
+		return
+	}
 	if c := x.conflict(e.Hold, between.other, e.At); c != nil && x.first == nil {
 		x.first = newInterrupted(between, e, c)
 	}
@@ -174,7 +181,8 @@ func (x *exclusion) undecided(held *timeline.Hold, other int, now history.Time) 
 	if x.kind != timeline.LeaseWindow || open == nil || now < open.Sure {
 		return false
 	}
-	x.doubts(Place{Resource: held.Resource.Name, From: open.Sure, To: now}, doubted(open, held, other, now))
+	g := Grant(timeline.GrantOf(held, now))
+	x.doubts(Place{Resource: g.Resource, From: open.Sure, To: now}, doubted(open, &g, now, fmt.Sprintf("client %d was granted it at %s, and whether client %d still held it then", other, at(now), g.Client)))
 	return true
 }
 

@@ -241,11 +241,14 @@ type ended struct {
 	at    history.Time
 	by    history.Kind
 	other contender
+
+	unknown *timeline.UnknownEnd // nil: the history states the end of its validity
 }
 
 func (e *ended) note(w timeline.LiveWindow, at *timeline.WindowEvent, b *backing) {
 	h := w.Hold
 	e.from, e.at, e.by = w.From, at.At, at.By
+	e.unknown = h.UnknownEnd
 	e.acted, e.other = !h.Granted, contenderOf(h, b.holds.Of(h).lost)
 	g := &e.grant
 	g.Client, g.Resource, g.Token = h.Client.Number, h.Resource.Name, h.Token
