@@ -10,11 +10,10 @@ import (
 
 const (
 	// Lease says that no two clients hold the lock at once, counted by each grant's validity. An
-	// extension is valid only if nobody else held the lock in between. If a resource has several permits,
-	// those that are held at once are no more than there are.
+	// extension is valid only if nobody else held the lock in between.
 	Lease Property = "lease"
 	// Section says that no two clients work under the lock at once, even if they check no clock. Each
-	// works until it releases the lock or learns that it is lost. Permits count as for [Lease].
+	// works until it releases the lock or learns that it is lost.
 	Section Property = "section"
 )
 

@@ -227,7 +227,7 @@ var permitLocks = []struct {
 	{"readers with a TTL in seconds", 1000, readersWriter{`"EX", math.floor(ARGV[3] / 1000)`, `ARGV[1]`}.open, "fractional-ttl", checker.Backing, "counts on its keys for longer than it has asked"},
 	{"readers that share a key", 1000, readersWriter{`"PX", ARGV[3]`, `"all"`}.open, "fractional-ttl", checker.Lease, "of 1000 permits"},
 	{"a counter with the first reader's TTL", 1000, countingReaders, "fractional-ttl", checker.Lease, "of 1000 permits"},
-	{"an entry that expires in the queue", 1000, inQueue(false), "caller-stands-still", checker.Backing, "had expired"},
+	{"an entry that expires in the queue", 1000, inQueue(false), "fractional-ttl", checker.Backing, "key lived for its whole TTL, and the lock counted on it for longer"},
 }
 
 // Law: a hold cannot take permits that there are not, nor more than its caller asked for.
@@ -253,7 +253,7 @@ func TestWeightsAreChecked(t *testing.T) {
 		{4, func(asked int) int { return asked }, ""},
 		{4, func(int) int { return 0 }, "Weight 0, though its caller asked for"},
 	} {
-		c := locktest.Config{Nodes: 1, Capacity: v.capacity}
+		c := locktest.Config{Nodes: 1, Capacity: v.capacity, Rounds: 5}
 		tried := locktest.Try(t, c, stormOf(t, c, "calm"), 1, taking(v.weight))
 		if v.err == "" && tried.Err != nil || v.err != "" && (tried.Err == nil || !strings.Contains(tried.Err.Error(), v.err)) {
 			t.Errorf("capacity %d: %v, want %q", v.capacity, tried.Err, v.err)
