@@ -89,7 +89,9 @@ func (b *backing) Settle() {
 			b.changed = append(b.changed, c.Holds...)
 		}
 	}
-	b.timeline.Divide(b.returned)
+	if b.timeline.Header.Permits() == 1 { // otherwise a node may vote for several holds
+		b.timeline.Divide(b.returned)
+	}
 	for _, h := range b.changed {
 		b.look(h)
 	}
@@ -196,8 +198,10 @@ func (b *backing) finding(end history.Time) Finding {
 			}
 		}
 	}
-	// A lock can keep its keys where nobody sees them. If some hold has a key, it does not.
-	if b.keylessCount < b.judged {
+	// A lock can keep its keys where nobody sees them. If some hold has a key, it does not, unless it keeps those of
+	// shared holds elsewhere.
+	seen := b.judged - b.keylessCount
+	if seen > 0 && b.timeline.Header.Permits() == 1 {
 		if b.keyless != nil && (b.first == nil || b.keyless.at < b.first.at) {
 			b.first = b.keyless
 		}
@@ -214,10 +218,10 @@ func (b *backing) finding(end history.Time) Finding {
 		return notExercised(NotApplicable, noKeys)
 	case h.Watched:
 		return notExercised(NotApplicable, keysLate)
-	case b.keyless != nil:
+	case b.keyless != nil && seen == 0:
 		return notExercised(NotApplicable, "no key of any hold is seen on a node")
 	case b.judged == 0:
 		return notExercised(NotApplicable, "nobody was granted the lock")
 	}
-	return because(Holds, Event{Role: RoleAccess}.say("%s, each backed until its end", counted(b.judged, "hold")))
+	return because(Holds, Event{Role: RoleAccess}.say("%s, each backed until its end", counted(seen, "hold")))
 }

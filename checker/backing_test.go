@@ -186,7 +186,7 @@ func TestBackingOracle(t *testing.T) {
 		for _, e := range events {
 			o.end = max(o.end, e.Time)
 		}
-		for _, h := range testimonies(events) {
+		for _, h := range testimonies(events, 1) {
 			r := h.relies(o.end)
 			if len(h.granted) == 0 && slices.Contains(r.on, true) {
 				return // that it was granted is known only later, and then nothing is judged of the past

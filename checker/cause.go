@@ -72,6 +72,7 @@ type conflict struct {
 	contender contender
 	seen      bool   // the history records keys, or entries, when they change
 	stored    bool   // the lock keeps nothing on nodes
+	granting  string // what the lock did wrong, if it did
 	late      bool   // the history records keys, but late
 	token     string // of the holder
 	at        history.Time
@@ -103,7 +104,10 @@ func newConflict(line *timeline.Timeline, b *backing, a *timeline.Hold, other co
 	c := &conflict{
 		reliance: relianceOf(line, a), lost: b.lossOf(a), contender: other, seen: b.seen(),
 		stored: line.Header.Keepers < 0, late: line.Header.Keys && line.Header.Watched,
-		token: a.Token, at: now, entry: a.KeyHistory().Entry,
+		token: a.Token, at: now, entry: a.KeyHistory().Entry, granting: "granted it to both",
+	}
+	if line.Header.Permits() > 1 {
+		c.granting = "granted permits that it did not have"
 	}
 	c.until = now
 	c.emptied = emptiedUnder(line, a, c.granted, now)
@@ -152,13 +156,13 @@ func (c *conflict) causes() []Cause {
 	case c.lapsed:
 		over := Event{Role: RoleAccess, From: c.lapse, Client: c.client}.say("client %d's validity was over at %s", c.client, at(c.lapse))
 		return broken(StopsInTime, append([]Event{over}, pauseOf(c.paused, c.client)...)...)
-	case c.lost.is() && (c.lost.at <= c.at || !c.contender.lost.is()):
+	case c.lost.seen() && (c.lost.at <= c.at || !c.contender.lost.seen()):
 		return c.lost.causes()
-	case c.contender.lost.is():
+	case c.contender.lost.seen():
 		return c.contender.lost.causes()
-	case c.seen:
+	case c.seen && !c.lost.is() && !c.contender.lost.is():
 		both := Event{Role: RoleAccess, Client: c.contender.client}
-		return unbroken(both.say("both holds were backed, and the lock granted it to both"))
+		return unbroken(both.say("both holds were backed, and the lock %s", c.granting))
 	case c.stored && c.entry.Gone:
 		return storing(&c.reliance, c.entry)
 	case c.stored && c.contender.entry.Gone:
@@ -178,7 +182,7 @@ func (c *conflict) causes() []Cause {
 	case c.late:
 		known = ", as far as can be told from a history that records the nodes' keys late"
 	}
-	return unbroken(Event{Role: RoleAccess, Client: c.contender.client}.say("the lock itself granted it to both%s", known))
+	return unbroken(Event{Role: RoleAccess, Client: c.contender.client}.say("the lock itself %s%s", c.granting, known))
 }
 
 // cameBack describes a node that came back without keys.
@@ -234,6 +238,7 @@ type backingLoss struct {
 	at       history.Time // from when on
 	never    bool         // as it was granted
 	keyless  bool         // no node was ever seen to have its key
+	shares   bool         // holds can be shared, so that a lock may keep keys of some where nobody sees them
 	relied   history.Time // the keys end at this instant, before the end that the holder counts on; 0: they are lost
 	from     history.Time // when the hold was granted
 	end      ending       // of the hold
@@ -252,11 +257,14 @@ type backingLoss struct {
 // is reports whether the hold lost its backing.
 func (u *backingLoss) is() bool { return u != nil && u.client != 0 }
 
+// seen reports whether it did, and the key is not one that nobody sees.
+func (u *backingLoss) seen() bool { return u.is() && !(u.keyless && u.shares) }
+
 func newBackingLoss(line *timeline.Timeline, h *timeline.Hold, quorum timeline.Electorate, from history.Time) *backingLoss {
 	u := &backingLoss{
 		reliance: relianceOf(line, h), quorum: quorum, resource: h.Resource.Name, token: h.Token, ttl: h.TTL,
 		at: from, from: h.GrantedAt, stored: line.Header.Entries, kept: h.Backers(line.Now + 1), ignored: h.Keys.Ignored,
-		divided: h.Keys.Divided(),
+		divided: h.Keys.Divided(), shares: line.Header.Permits() > 1,
 	}
 	for _, held := range h.Resource.Holds {
 		if held != h && held.Leased() && u.divided&held.Backers(line.Now+1) != 0 {

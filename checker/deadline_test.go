@@ -49,7 +49,7 @@ func TestUntilEndsAHoldAsItsLapseDoes(t *testing.T) {
 			}
 		}
 		want := judge(header, events)
-		if oracle(events) != (want.Finding(checker.Lease).Verdict == checker.Violated) {
+		if oracle(events, 1) != (want.Finding(checker.Lease).Verdict == checker.Violated) {
 			t.Fatalf("the oracle disagrees on\n%s", listed(events))
 		}
 		for _, clock := range []history.UntilClock{history.FileClock, ""} {

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/timeline"
@@ -16,21 +17,24 @@ const (
 	Section Property = "section"
 )
 
-// exclusion judges the windows of one kind as a stream. A history keeps the property if and only if
+// exclusion judges the windows of one kind as a stream. The load of a resource at an instant is the sum of the
+// weights of the windows strictly around it. A history keeps the property if and only if
 //
-//	(a) windows that are not empty are disjoint, and
+//	(a) the windows that overlap weigh no more than the capacity together, and
 //	(b) every grant with an empty window has a point p,
-//	    max(call, window end) <= p <= return, that is not strictly inside
-//	    another's window, and
-//	(c) between two windows of one hold, the second begun by an extension, ends no
-//	    window of another that is not empty; nor is one live, or ends, between the last
-//	    window of a hold and an extension of it that is granted and ends in one instant.
+//	    max(call, window end) <= p <= return, at which the load leaves
+//	    room for it, and
+//	(c) between two windows of one hold, the second begun by an extension, the
+//	    load leaves room for it always; also between the last window
+//	    of a hold and an extension of it that is granted and ends in one instant.
 //
-// docs/proof.md proves that these are the linearizable histories. A late extension is one violation of (c), however many
-// windows lie in between. Nobody relies on empty windows. Grants to one client under one token are no conflict: a lock that
-// knows its holders by the token has one holder then.
+// Where the capacity is 1, so that each hold is exclusive, there is room if and only if the lock is free: docs/proof.md
+// proves that these are the linearizable histories. A late extension is one violation of (c), however many windows lie in
+// between. Nobody relies on empty windows. Grants to one client under one token are no conflict: a lock that knows its
+// holders by the token has one holder then.
 type exclusion struct {
 	kind     timeline.WindowKind
+	capacity int
 	timeline *timeline.Timeline
 	sweeps   timeline.PerResource[sweep]
 	shared   *shared // its overlaps are the first [maxOverlaps] of leases, which [effect] reads
@@ -44,101 +48,190 @@ type exclusion struct {
 }
 
 func newLease(line *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.LeaseWindow, timeline: line, shared: s}
+	return &exclusion{kind: timeline.LeaseWindow, capacity: line.Header.Permits(), timeline: line, shared: s}
 }
 
 func newSection(line *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.SectionWindow, timeline: line, shared: s}
-}
-
-// sweep is the state of one resource, besides its live windows.
-type sweep struct {
-	// free is the latest instant before now that is not strictly inside any window: where the last live
-	// window ended, or the first began. An empty window that is judged now needs a p in [since, now] for
-	// (b). It has one if no window is live (now), or if since <= free.
-	free history.Time
-
-	last *ended // the window that ended last, for (c); nil: none
+	return &exclusion{kind: timeline.SectionWindow, capacity: line.Header.Permits(), timeline: line, shared: s}
 }
 
 // Window judges the begin or the end of a window. The changes of one instant come in the order of
 // [timeline.WindowChange]: ends before begins, empty windows after both.
 func (x *exclusion) Window(e *timeline.WindowEvent) {
 	s, live := x.sweeps.Of(e.Hold.Resource), e.Hold.Resource.Windows[x.kind].Live
+	load, room := weigh(live), x.capacity-e.Hold.Weight
 	if e.Change != timeline.WindowEnded {
 		x.windows++
 	}
 	switch e.Change {
 	case timeline.WindowEnded:
-		if len(live) == 0 {
-			s.free = e.At
-		}
-		if !e.None && x.kind == timeline.LeaseWindow {
-			s.remember(timeline.LiveWindow{Hold: e.Hold, From: e.Began}, e, x.shared.backing)
+		if !e.None {
+			s.fell(load)
+			if x.kind == timeline.LeaseWindow {
+				s.remember(load+e.Hold.Weight, e, x.shared.backing)
+			}
 		}
 		if x.first != nil {
 			x.first.ended(e)
 		}
 	case timeline.WindowBegan:
-		if len(live) == 0 {
-			s.free = e.At
-		}
-		if between := s.interrupted(e.Hold); between != nil {
+		s.rose(load, e.At)
+		if between := s.interrupted(room, e.Hold); between != nil {
 			x.violateGap(between, e)
 		}
-		for _, held := range live {
-			x.violate(held, e)
+		if load > room {
+			for _, held := range x.against(live, room, e) {
+				x.violate(held, e)
+			}
 		}
 	case timeline.WindowEmpty:
 		x.empty++
-		if len(live) > 0 && e.Since > s.free {
-			x.violate(live[0], e)
+		if load <= room || e.Since <= s.roomAt(room) {
+			return
+		}
+		against := x.against(live, room, e)
+		if i := slices.IndexFunc(live, func(w timeline.LiveWindow) bool { return x.open(w.Hold, e.At) }); i >= 0 {
+			against = live[i:] // its end may have made room
+		}
+		if len(against) > 0 {
+			x.violate(against[0], e)
 		}
 	case timeline.ExtendedLate:
-		if between := s.contender(live, e, x.shared.backing); between != nil {
+		if between := s.contender(live, room, e, x.shared.backing); between != nil {
 			x.violateGap(between, e)
 		}
 	}
 }
 
-// remember stores the window that ended last. It reuses s.last, because it runs for every window.
-func (s *sweep) remember(w timeline.LiveWindow, e *timeline.WindowEvent, b *backing) {
-	if s.last == nil {
-		s.last = &ended{}
+// weigh returns the number of permits that windows take.
+func weigh(windows []timeline.LiveWindow) (load int) {
+	for _, w := range windows {
+		load += w.Hold.Weight
 	}
-	s.last.note(w, e, b)
+	return load
 }
 
-// interrupted returns a window that ended between the two windows of a late extension of a hold, or nil. A window that is
-// still live needs no check here: it overlaps the new one.
-func (s *sweep) interrupted(h *timeline.Hold) *ended {
-	before := &h.PastWindow
-	if !before.Ever || s.last == nil || s.last.at <= before.End || s.last.grant.Client == h.Client.Number && s.last.grant.Token == h.Token {
-		return nil
+// against returns the live windows of others that leave no room for that of an event: those of which one alone
+// leaves none or, if they do so only together, the first, preferably one that has lost its backing. Windows of
+// holds that may have ended count only if the others leave room.
+func (x *exclusion) against(live []timeline.LiveWindow, room int, e *timeline.WindowEvent) []timeline.LiveWindow {
+	var alone, sure, open []timeline.LiveWindow
+	for _, w := range live {
+		switch {
+		case sameOwner(w.Hold, e.Hold):
+			continue
+		case x.open(w.Hold, e.At):
+			open = append(open, w)
+			continue
+		case w.Hold.Weight > room:
+			alone = append(alone, w)
+		}
+		sure = append(sure, w)
 	}
-	return s.last
+	switch {
+	case len(alone) > 0:
+		return alone
+	case weigh(sure) > room:
+		first := slices.IndexFunc(sure, func(w timeline.LiveWindow) bool { return x.shared.backing.holds.Of(w.Hold).lost.seen() })
+		return sure[max(first, 0):][:1]
+	case weigh(sure)+weigh(open) > room:
+		return open[:1]
+	}
+	return nil
+}
+
+// sameOwner reports whether two holds are one client's under one token.
+func sameOwner(a, b *timeline.Hold) bool { return a.Client == b.Client && a.Token == b.Token }
+
+// sweep is the state of one resource, besides its live windows.
+type sweep struct {
+	// rises are the loads below the present one, each with the latest instant at which it was no higher, in
+	// their order. An empty window that is judged now needs a point in [since, now] for (b).
+	rises []rise
+
+	// falls are the loads before windows ended, for (c): those since which none as high has ended, in the
+	// order of the ends.
+	falls []ended
+}
+
+type rise struct {
+	load int
+	at   history.Time
+}
+
+// rose notes that a window began, and the load before.
+func (s *sweep) rose(from int, at history.Time) { s.rises = append(s.rises, rise{from, at}) }
+
+// fell notes that a window ended, and the load after that.
+func (s *sweep) fell(to int) {
+	for n := len(s.rises); n > 0 && s.rises[n-1].load >= to; n-- {
+		s.rises = s.rises[:n-1]
+	}
+}
+
+// roomAt returns the latest instant at which the load, which is higher now, left so much room.
+func (s *sweep) roomAt(room int) history.Time {
+	for _, r := range slices.Backward(s.rises) {
+		if r.load <= room {
+			return r.at
+		}
+	}
+	return timeline.LongAgo
+}
+
+// remember stores the end of a window, and the load before. It reuses memory, because it runs for every window.
+func (s *sweep) remember(load int, e *timeline.WindowEvent, b *backing) {
+	n := len(s.falls)
+	for n > 0 && s.falls[n-1].load <= load {
+		n--
+	}
+	if s.falls = s.falls[:n]; n == cap(s.falls) {
+		s.falls = append(s.falls, ended{})
+	}
+	s.falls = s.falls[:n+1]
+	s.falls[n].load = load
+	s.falls[n].note(timeline.LiveWindow{Hold: e.Hold, From: e.Began}, e, b)
+}
+
+// interrupted returns the window with whose end, between the two windows of a late extension, there was room
+// again, or nil. A window that is still live needs no check here: it overlaps the new one.
+func (s *sweep) interrupted(room int, h *timeline.Hold) *ended {
+	before := &h.PastWindow
+	for i := len(s.falls) - 1; before.Ever && i >= 0 && s.falls[i].at > before.End; i-- {
+		if f := &s.falls[i]; f.load > room && (f.grant.Client != h.Client.Number || f.grant.Token != h.Token) {
+			return f
+		}
+	}
+	return nil
 }
 
 // contender returns another client's window after the end of the hold that the event extends late, or nil.
 // The extension opens no window that a live one could overlap, so live windows count here.
-func (s *sweep) contender(live []timeline.LiveWindow, e *timeline.WindowEvent, b *backing) *ended {
-	for _, w := range live {
-		if w.From < e.At {
-			other := &ended{live: true}
-			other.note(w, e, b)
-			return other
-		}
+func (s *sweep) contender(live []timeline.LiveWindow, room int, e *timeline.WindowEvent, b *backing) *ended {
+	before := slices.DeleteFunc(slices.Clone(live), func(w timeline.LiveWindow) bool {
+		return w.From >= e.At || sameOwner(w.Hold, e.Hold)
+	})
+	if weigh(before) > room {
+		other := &ended{live: true}
+		other.note(before[0], e, b)
+		return other
 	}
-	return s.interrupted(e.Hold)
+	return s.interrupted(room, e.Hold)
 }
 
 // violate counts a violation of (a) or (b): the window of the event overlaps a live one.
 func (x *exclusion) violate(held timeline.LiveWindow, e *timeline.WindowEvent) {
-	if held.Hold.Client == e.Hold.Client && held.Hold.Token == e.Hold.Token || x.undecided(held.Hold, e.Hold.Client.Number, e.At) {
+	if x.open(held.Hold, e.At) {
+		open, g := held.Hold.UnknownEnd, Grant(timeline.GrantOf(held.Hold, e.At))
+		asked := fmt.Sprintf("client %d was granted it at %s, and whether client %d still held it then", e.Hold.Client.Number, at(e.At), g.Client)
+		x.doubts(Place{Resource: g.Resource, From: open.Sure, To: e.At}, doubted(open, &g, e.At, asked))
 		return
 	}
 	if c := x.conflict(held.Hold, contenderOf(e.Hold, x.shared.backing.lossOf(e.Hold)), e.At); c != nil && x.first == nil {
 		x.first = newViolation(held, e, c)
+		if live := held.Hold.Resource.Windows[x.kind].Live; x.capacity > 1 {
+			x.first.permits = fmt.Sprintf("; at %s %s took %d of %d permits", at(e.At), counted(len(live)+1, "hold"), weigh(live)+e.Hold.Weight, x.capacity)
+		}
 	}
 }
 
@@ -174,16 +267,9 @@ func (x *exclusion) conflict(held *timeline.Hold, other contender, now history.T
 	return c
 }
 
-// undecided reports whether the history leaves open if a hold had ended when another client got the lock.
-// If so, it notes the doubt.
-func (x *exclusion) undecided(held *timeline.Hold, other int, now history.Time) bool {
-	open := held.UnknownEnd
-	if x.kind != timeline.LeaseWindow || open == nil || now < open.Sure {
-		return false
-	}
-	g := Grant(timeline.GrantOf(held, now))
-	x.doubts(Place{Resource: g.Resource, From: open.Sure, To: now}, doubted(open, &g, now, fmt.Sprintf("client %d was granted it at %s, and whether client %d still held it then", other, at(now), g.Client)))
-	return true
+// open reports whether the history leaves open if a hold had ended when another client got the lock.
+func (x *exclusion) open(held *timeline.Hold, now history.Time) bool {
+	return x.kind == timeline.LeaseWindow && held.UnknownEnd != nil && now >= held.UnknownEnd.Sure
 }
 
 // Missed notes a window that began, although the timeline had assumed that it never would.
@@ -215,6 +301,9 @@ func (x *exclusion) finding(end history.Time) Finding {
 		return *x.doubt
 	}
 	held := Event{Role: RoleAccess}.say("%s, and no two overlap", counted(x.windows, windowNames[x.kind]))
+	if x.capacity > 1 {
+		held = held.say("%s, which took no more than %d permits at once", counted(x.windows, windowNames[x.kind]), x.capacity)
+	}
 	if x.empty > 0 {
 		held.Text += fmt.Sprintf("; over before the grant returned: %d", x.empty)
 	}

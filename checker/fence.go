@@ -15,7 +15,8 @@ const Fence Property = "fence"
 //   - the window of h is empty, and g was granted before it ended: h was granted at a point from its
 //     end to the return (see [exclusion]).
 //
-// Grants without a fence are not judged.
+// Grants without a fence are not judged, nor those of holds that are shared: who shares a resource writes nothing,
+// so that a fence need not tell it from the others.
 type fences struct {
 	timeline *timeline.Timeline
 	floors   timeline.PerHold[floor]
@@ -91,7 +92,7 @@ func (*fences) Wants() timeline.Kinds {
 
 func (fs *fences) Observe(f *timeline.Fact) {
 	h := f.Hold
-	if h == nil {
+	if h == nil || h.Granted && h.Weight < fs.timeline.Header.Permits() {
 		return
 	}
 	switch f.Kind {

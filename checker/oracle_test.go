@@ -30,12 +30,13 @@ type testimony struct {
 	acquired, granted, extends, extended, left, lapse []history.Event
 	effective                                         []history.Event // calls of acts that came to something
 	lost                                              history.Time
+	permits                                           int
 }
 
 // eternity is later than any instant of a history.
 const eternity = history.Time(never)
 
-func testimonies(events []history.Event) []*testimony {
+func testimonies(events []history.Event, capacity int) []*testimony {
 	events = slices.Clone(events)
 	slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
 	var all []*testimony
@@ -53,6 +54,14 @@ func testimonies(events []history.Event) []*testimony {
 	}
 	for _, h := range all {
 		h.findActs(events)
+		switch { // a hold takes what its grant says, all if it says nothing, and at least one
+		case len(h.granted) == 0:
+			h.permits = 1
+		case h.granted[0].Weight == 0:
+			h.permits = capacity
+		default:
+			h.permits = h.granted[0].Weight
+		}
 	}
 	return all
 }
@@ -246,37 +255,44 @@ func (h *testimony) lowerAt(t history.Time, now promise) (promise, bool) {
 }
 
 // oracle reports whether a history breaks lease exclusion.
-func oracle(events []history.Event) bool {
+func oracle(events []history.Event, capacity int) bool {
 	end := history.Time(0)
 	for _, e := range events {
 		end = max(end, e.Time)
 	}
 	var all []reliance
-	for _, h := range testimonies(events) {
+	for _, h := range testimonies(events, capacity) {
 		all = append(all, h.relies(end))
 	}
 	for _, r := range all {
 		for t := range end {
-			for _, other := range all {
-				if r.hold != other.hold && r.hold.name.resource == other.hold.name.resource && other.on[t] && (r.on[t] || r.claimed[t]) {
-					return true
-				}
+			others := r.others(all, func(o reliance) bool { return o.on[t] })
+			if others > 0 && (r.on[t] || r.claimed[t]) && r.hold.permits+others > capacity {
+				return true
 			}
 		}
-		if r.empty && !r.hasFreePoint(all) {
+		if r.empty && !r.hasFreePoint(all, capacity) {
 			return true
 		}
 	}
 	return false
 }
 
-// hasFreePoint reports whether the lock was free at some point between the call, or the end
-// of the validity, and the return: nobody else relied on it right before and right after.
-func (r reliance) hasFreePoint(all []reliance) bool {
+// others returns how many permits the other holds of the resource take that are so.
+func (r reliance) others(all []reliance, so func(reliance) bool) (permits int) {
+	for _, o := range all {
+		if o.hold != r.hold && o.hold.name.resource == r.hold.name.resource && so(o) {
+			permits += o.hold.permits
+		}
+	}
+	return permits
+}
+
+// hasFreePoint reports whether there were permits enough at some point between the call, or the end
+// of the validity, and the return: others relied on no more than the rest right before and right after.
+func (r reliance) hasFreePoint(all []reliance, capacity int) bool {
 	for p := r.first; p <= r.until; p++ {
-		if p == 0 || !slices.ContainsFunc(all, func(other reliance) bool {
-			return other.hold != r.hold && other.hold.name.resource == r.hold.name.resource && other.on[p-1] && other.on[p]
-		}) {
+		if p == 0 || r.hold.permits+r.others(all, func(o reliance) bool { return o.on[p-1] && o.on[p] }) <= capacity {
 			return true
 		}
 	}
@@ -309,32 +325,77 @@ func drawStrays(t *rapid.T, scripts []script) []history.Event {
 }
 
 // TestOracleAgreesWithTheJudge: by brute force from the words of the README and by the
-// judge, a history breaks lease exclusion or does not.
+// judge, a history breaks lease exclusion or does not, of an exclusive lock and of one with permits.
 func TestOracleAgreesWithTheJudge(t *testing.T) {
-	broken, all := 0, 0
-	repeat(t, *histories, func(t *rapid.T) {
-		scripts := drawScripts(t)
-		besides := append(pauseEvents(drawPauses(t, scripts)), drawStrays(t, scripts)...)
-		header, events := write(scripts, rapid.Uint64().Draw(t, "order of ties"), besides...)
-		f := judge(header, events, checker.Lease).Finding(checker.Lease)
-		want := oracle(events)
-		if (f.Verdict == checker.Violated) != want {
-			t.Fatalf("the judge: %v (%s); the oracle: broken = %v, in\n%s", f.Verdict, f.Story(), want, listed(events))
+	for _, capacity := range []*rapid.Generator[int]{rapid.Just(1), rapid.IntRange(2, 5)} {
+		broken, all := 0, 0
+		repeat(t, *histories, func(t *rapid.T) {
+			scripts, permits := drawScripts(t), capacity.Draw(t, "capacity")
+			for i := range scripts {
+				scripts[i].weight = rapid.IntRange(0, permits).Draw(t, "weight")
+			}
+			besides := append(pauseEvents(drawPauses(t, scripts)), drawStrays(t, scripts)...)
+			header, events := write(scripts, rapid.Uint64().Draw(t, "order of ties"), besides...)
+			header.Capacity = permits
+			f := judge(header, events, checker.Lease).Finding(checker.Lease)
+			want := oracle(events, permits)
+			if (f.Verdict == checker.Violated) != want {
+				t.Fatalf("the judge: %v (%s); the oracle: broken = %v, with a capacity of %d in\n%s", f.Verdict, f.Story(), want, permits, listed(events))
+			}
+			if all++; want {
+				broken++
+			}
+		})
+		if !t.Failed() && (broken*10 < all || broken*2 > all) {
+			t.Errorf("%d of %d histories break lease exclusion; want between a tenth and a half", broken, all)
 		}
-		if all++; want {
-			broken++
+	}
+}
+
+// TestPermitsAreNeverExceeded: plain holds break lease exclusion, and section exclusion, if and only if those that
+// are held at an instant take more permits than there are.
+func TestPermitsAreNeverExceeded(t *testing.T) {
+	repeat(t, *histories, func(t *rapid.T) {
+		capacity := rapid.IntRange(1, 6).Draw(t, "capacity")
+		var events []history.Event
+		var taken [horizon]int // in [t, t+1)
+		for client := range rapid.IntRange(1, 8).Draw(t, "holds") {
+			from := rapid.IntRange(0, horizon-2).Draw(t, "from")
+			to := rapid.IntRange(from+1, horizon-1).Draw(t, "to")
+			weight := rapid.IntRange(0, capacity).Draw(t, "weight")
+			for i, kind := range []history.Kind{history.Acquire, history.Granted, history.Release, history.Released} {
+				e := history.Event{Time: history.Time([]int{from, from, to, to}[i]), Kind: kind, Client: client + 1, Resource: "r", Token: token(client)}
+				if kind == history.Granted {
+					e.Weight = weight
+				}
+				events = append(events, e)
+			}
+			if weight == 0 {
+				weight = capacity
+			}
+			for at := from; at < to; at++ {
+				taken[at] += weight
+			}
+		}
+		events = append(shuffleTies(events, rapid.Uint64().Draw(t, "order of ties")), history.Event{Time: horizon, Kind: history.End})
+		r := judge(history.Header{Nodes: 1, Clients: 8, Capacity: capacity}, events)
+		want := checker.Holds
+		if slices.Max(taken[:]) > capacity {
+			want = checker.Violated
+		}
+		for _, p := range []checker.Property{checker.Lease, checker.Section} {
+			if f := r.Finding(p); f.Verdict != want {
+				t.Fatalf("%v: %v (%s), want %v: of %d permits %v are taken, in\n%s", p, f.Verdict, f.Story(), want, capacity, taken, listed(events))
+			}
 		}
 	})
-	if !t.Failed() && (broken*10 < all || broken*2 > all) {
-		t.Errorf("%d of %d histories break lease exclusion; want between a tenth and a half", broken, all)
-	}
 }
 
 // listed writes events down for people, a line each.
 func listed(events []history.Event) string {
 	var b strings.Builder
 	for _, e := range events {
-		fmt.Fprintf(&b, "%d %v client %d %s until %d since %d %v\n", int(e.Time), e.Kind, e.Client, e.Token, e.Until, int(e.Since), e.Outcome)
+		fmt.Fprintf(&b, "%d %v client %d %s until %d since %d weight %d %v\n", int(e.Time), e.Kind, e.Client, e.Token, e.Until, int(e.Since), e.Weight, e.Outcome)
 	}
 	return b.String()
 }

@@ -21,6 +21,7 @@ type violation struct {
 	ownEnd   history.Time
 	since    history.Time // when the first window began
 	got      [2]string    // how the two windows began, as [got] says
+	permits  string       // how many were taken, as a clause; "": a hold takes all
 	faults   []timeline.Fault
 	ending   ending // of the overlap
 	conflict *conflict
@@ -107,12 +108,17 @@ func (v *violation) finding() Finding {
 	switch {
 	case v.empty:
 		came.Text += " with nothing left of it"
-		overlap = overlap.between(v.ownEnd, v.pair.From).say("at no point from %s on was the lock free, client %d held it", at(v.ownEnd), a.Client)
+		free := "was the lock free"
+		if v.permits != "" {
+			free = "were there permits enough"
+		}
+		overlap = overlap.between(v.ownEnd, v.pair.From).say("at no point from %s on %s, client %d held it", at(v.ownEnd), free, a.Client)
 	case v.pair.Overlap() == 0 && v.ending.by == history.End:
 		overlap = overlap.say("client %d still held it: the two holds begin to overlap, and the history ends", a.Client)
 	default:
 		overlap = overlap.say("client %d still held it: the two holds overlap by %s, %v", a.Client, textfmt.FourDigits(v.pair.Overlap()), v.ending)
 	}
+	overlap.Text += v.permits
 	f.Events = append(f.Events, came, overlap)
 	return f
 }
@@ -234,6 +240,7 @@ func SameOverlap(lease, section Finding) bool {
 // ended is a copy of a window that has ended, or of a live one. Its hold may have been
 // retired.
 type ended struct {
+	load  int // of the resource before
 	live  bool
 	grant Grant
 	acted bool // its acquire had not returned

@@ -16,7 +16,8 @@ const DeadlockFreedom Property = "deadlock_freedom"
 
 // progress judges deadlock freedom: when faults have ended, every hold has ended and
 // the longest TTL has passed, some waiting client is granted the lock within the
-// bound.
+// bound. Holds that can be shared need not end if they leave enough permits for each client
+// that waits.
 //
 // A wait begins at the latest of: the last effect of a fault that can have caused it
 // (see [excuses]), the end of the last hold, the last grant, and the first of consecutive
@@ -189,7 +190,7 @@ func (p *progress) judgeTries() {
 // of the same instant that none does.
 func (p *progress) late(h *timeline.Hold, now history.Time, but *timeline.Hold) bool {
 	w := p.of(h.Resource)
-	return now > p.due(w) && (!w.long || p.excusable(h.Resource, now) != nil && p.blocked(h)) && p.able(h) && !heldBy(h.Resource, but, now)
+	return now > p.due(w) && (!w.long || p.excusable(h.Resource, now) != nil && p.blocked(h)) && p.able(h) && !taken(p.timeline, h.Resource, but, h.Asked, now)
 }
 
 // excusable returns the wait for the resource that was found too long at an instant, if the end of a
@@ -279,8 +280,12 @@ func (p *progress) waited(h *timeline.Hold, start, now history.Time, how string)
 		text = fmt.Sprintf("client %d was granted %s only at %s, having called acquire at %s", h.Client.Number, quoted(h.Resource.Name), at(now), at(h.Acquire.At))
 	}
 	e := Event{Role: RoleWait, From: start, To: now, Client: h.Client.Number, Resource: h.Resource.Name, Token: h.Token}
-	return e.say("%s, and nobody had been granted it since %s, though nobody held it, no fault that can hold up a grant began or ended, and the longest TTL, %v, and the bound, %v, had passed",
-		text, at(start), p.ttl, p.bound)
+	held := "nobody held it"
+	if p.timeline.Header.Permits() > 1 {
+		held = "there were permits enough for each who waited"
+	}
+	return e.say("%s, and nobody had been granted it since %s, though %s, no fault that can hold up a grant began or ended, and the longest TTL, %v, and the bound, %v, had passed",
+		text, at(start), held, p.ttl, p.bound)
 }
 
 // leastVacancy implements [vacancyReader].
@@ -377,7 +382,7 @@ func (p *progress) owing() *timeline.Resource {
 // awaited reports whether nobody holds the resource and a client waits for it that could
 // be granted it.
 func (p *progress) awaited(r *timeline.Resource) bool {
-	return !heldBy(r, nil, timeline.Forever) && slices.ContainsFunc(r.Holds, func(h *timeline.Hold) bool { return *p.waits.Of(h) && p.able(h) })
+	return !taken(p.timeline, r, nil, 1, timeline.Forever) && slices.ContainsFunc(r.Holds, func(h *timeline.Hold) bool { return *p.waits.Of(h) && p.able(h) })
 }
 
 func (p *progress) finding(end history.Time) Finding {
@@ -501,15 +506,20 @@ func (p *progress) due(w *waiting) history.Time {
 	return max(p.start(w).Add(p.ttl), w.clear).Add(p.bound)
 }
 
-// held reports whether a client holds the resource since before now, other than by one hold.
-// A hold that nothing can end does not count.
-func heldBy(r *timeline.Resource, but *timeline.Hold, now history.Time) bool {
+// taken reports whether those who hold the resource since before now, but for one hold, leave too few permits for
+// want, or for one of the tries under way: a lock may let nobody pass one that waits for more. A hold that nothing can
+// end does not count. If holds are exclusive, it reports whether a client holds the resource.
+func taken(line *timeline.Timeline, r *timeline.Resource, but *timeline.Hold, want int, now history.Time) bool {
+	load := 0
 	for _, h := range r.Holds {
-		if h != but && h.Leased() && h.Windows[timeline.LeaseWindow].From < now && !h.Orphaned() {
-			return true
+		switch {
+		case h != but && h.Leased() && h.Windows[timeline.LeaseWindow].From < now && !h.Orphaned():
+			load += h.Weight
+		case h.Acquire.Open && !h.Client.Dead:
+			want = max(want, h.Asked)
 		}
 	}
-	return false
+	return load+want > line.Header.Permits()
 }
 
 // call begins a try. If there was none for the bound, a new wait begins with it.

@@ -14,7 +14,8 @@ import (
 // vacancies measures for how long a free resource is granted to nobody while a client waits for it,
 // without a fault.
 //
-// A resource is free if no window of a hold is open and no release is under way. After a hold that ended
+// A resource is free if no window of a hold is open and no release is under way or, if holds can be shared, if those
+// leave enough permits for each client that waits. After a hold that ended
 // by itself, or whose release has an unknown outcome, its keys may stay for the longest TTL. All other
 // keys are the lock's own doing: it keeps no other client waiting with them unless something goes wrong.
 //
@@ -43,7 +44,7 @@ type vacancies struct {
 
 // vacant is what is known of one resource.
 type vacant struct {
-	held    int            // holds whose window is open, or whose release is under way
+	held    int            // permits of holds whose window is open, or whose release is under way
 	open    int            // tries under way
 	waits   bool           // a client waits for the free resource
 	since   history.Time   // when that began
@@ -58,6 +59,7 @@ type vacant struct {
 // holdUse says how a hold counts for its resource.
 type holdUse struct {
 	trying, holding bool // holding: a window is open, or a release is under way
+	weight          int  // of which so many permits are counted
 	acted, released bool // in this instant: as a holder; its release returned, with a known outcome
 	grants          int  // of the resource, as of the call
 }
@@ -68,6 +70,7 @@ type vacancy struct {
 	from, to history.Time
 	waiter   *timeline.Hold // has waited longest
 	refused  bool           // now
+	shares   bool           // it has several permits
 	granted  *timeline.Hold // ended it; nil: it goes on
 }
 
@@ -178,12 +181,12 @@ func (v *vacancies) settleHolds() {
 			w.waits = false
 		}
 		before, now := u.holding, !h.Client.Dead && (h.Leased() || h.Release.Open)
-		if now && !before {
-			w.held++
+		weight := 0
+		if now {
+			weight = h.Weight
 		}
-		if before && !now {
-			w.held--
-		}
+		w.held += weight - u.weight
+		u.weight = weight
 		if u.holding = now; !now && !u.released && (before || h.Granted && h.GrantedAt == v.timeline.Now) {
 			w.keeps = true // it ended by itself, or it is not known whether its release did anything
 		}
@@ -251,10 +254,11 @@ func (v *vacancies) Settle() {
 		if w.keeps {
 			w.keeps, w.kept = false, v.timeline.Now.Add(v.timeline.Header.LongestTTL)
 		}
-		if w.granted != nil || w.held > 0 {
+		full := w.held > 0 && (v.timeline.Header.Permits() == 1 || w.held+w.wants(r) > v.timeline.Header.Permits())
+		if w.granted != nil || full {
 			w.waits = false
 		}
-		if !w.waits && w.held == 0 && (w.open > 0 || w.refused != nil) {
+		if !w.waits && !full && (w.open > 0 || w.refused != nil) {
 			w.waits, w.since = true, v.timeline.Now
 		}
 		w.granted, w.refused = nil, nil
@@ -272,7 +276,7 @@ func (v *vacancies) pass(r *timeline.Resource, w *vacant) {
 		return
 	}
 	long := func(reader vacancyReader) bool { return now.Sub(from) > reader.leastVacancy() }
-	if !slices.ContainsFunc(v.readers, long) || heldBy(r, nil, now) {
+	if !slices.ContainsFunc(v.readers, long) || taken(v.timeline, r, nil, w.wants(r), now) {
 		return
 	}
 	h := w.longest(r)
@@ -281,9 +285,25 @@ func (v *vacancies) pass(r *timeline.Resource, w *vacant) {
 	}
 	for _, reader := range v.readers {
 		if long(reader) {
-			reader.vacancy(vacancy{resource: r, from: from, to: now, waiter: h, granted: w.granted, refused: h == w.refused})
+			reader.vacancy(vacancy{resource: r, from: from, to: now, waiter: h, granted: w.granted, refused: h == w.refused, shares: v.timeline.Header.Permits() > 1})
 		}
 	}
+}
+
+// wants returns the largest number of permits that a client waits for, or was granted or refused now.
+func (w *vacant) wants(r *timeline.Resource) int {
+	most := 1
+	for _, h := range []*timeline.Hold{w.refused, w.granted} {
+		if h != nil {
+			most = max(most, h.Asked)
+		}
+	}
+	for _, h := range r.Holds {
+		if h.Acquire.Open && !h.Client.Dead {
+			most = max(most, h.Asked)
+		}
+	}
+	return most
 }
 
 // longest returns the try that waits longest, or that was granted or refused now.
@@ -335,6 +355,10 @@ func (v *vacancy) tell(bound time.Duration) Event {
 	case v.refused:
 		until = fmt.Sprintf("and was refused at %s", at(v.to))
 	}
-	return e.say("%s was free since %s, and client %d waited for it, having called acquire at %s, %s: for %s, more than %v, nobody was granted a free lock, and no fault went on",
-		name, at(v.from), e.Client, at(h.Acquire.At), until, textfmt.FourDigits(v.to.Sub(v.from)), bound)
+	free := "was free"
+	if v.shares {
+		free = "had permits enough for each who waited"
+	}
+	return e.say("%s %s since %s, and client %d waited for it, having called acquire at %s, %s: for %s, more than %v, nobody was granted a free lock, and no fault went on",
+		name, free, at(v.from), e.Client, at(h.Acquire.At), until, textfmt.FourDigits(v.to.Sub(v.from)), bound)
 }

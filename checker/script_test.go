@@ -31,6 +31,7 @@ type script struct {
 	outcome  history.Outcome // of the release
 	killed   int
 	cutShort bool // the client died in the call of acquire
+	weight   int  // permits, as its grant says; 0: all
 }
 
 // reentry is a further grant to the owner, and the release that leaves it.
@@ -253,7 +254,7 @@ func (s *script) events() []history.Event {
 	case s.refused:
 		add(s.ret, history.Event{Kind: history.Refused})
 	default:
-		add(s.ret, history.Event{Kind: history.Granted, Until: reading(s.until), Validity: 1})
+		add(s.ret, history.Event{Kind: history.Granted, Until: reading(s.until), Validity: 1, Weight: s.weight})
 	}
 	add(s.until, history.Event{Kind: history.Lapse, Until: reading(s.until)})
 	for _, e := range s.extends {

@@ -139,6 +139,10 @@ type Event struct {
 	// Fence is the fence of the hold, at StepGranted; 0 means none.
 	Fence uint64
 
+	// Weight is the number of permits that the hold takes, at StepGranted, and the most that the try takes, at
+	// StepAcquire; 0 means all of them.
+	Weight int
+
 	// Op is the operation, Reply the reply as it was counted, and K its position in the round, from
 	// 1, at StepReply. If a node gets one request after another, K is the position among the
 	// replies to the try and then to its hold. Replies after the outcome is clear are no steps.

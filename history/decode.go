@@ -361,6 +361,8 @@ func (o *order) next(e *Event) error {
 		return fmt.Errorf("client %d of %d", e.Client, o.header.Clients)
 	case e.Node < 0 || e.Node > o.header.Nodes:
 		return fmt.Errorf("node %d of %d", e.Node, o.header.Nodes)
+	case e.Weight < 0 || e.Weight > o.header.Permits():
+		return fmt.Errorf("weight %d of a capacity of %d", e.Weight, o.header.Permits())
 	}
 	o.last, o.ended = e.Time, e.Kind == End
 	return e.whole()

@@ -23,11 +23,12 @@ type Kind uint8
 // The kinds of events. Those of clients come in pairs of a call and its return. A call that never
 // returns has an unknown outcome.
 const (
-	// Acquire: a client begins one try to acquire (Client, Resource, Token, TTL).
-	// Token is new for each try, and names the hold from then on.
+	// Acquire: a client begins one try to acquire (Client, Resource, Token, TTL, Weight).
+	// Token is new for each try, and names the hold from then on. Weight is the most permits that the
+	// try takes.
 	Acquire Kind = iota + 1
 	// Granted: the try returned with the lock (Client, Resource, Token, TTL, Until,
-	// Validity, Now, Ends, Fence). Without an Until only a release ends the hold. On all
+	// Validity, Now, Ends, Fence, Weight). Without an Until only a release ends the hold. On all
 	// returns of the lock's own calls K is the number of requests that the client has
 	// sent since the previous return.
 	Granted
@@ -265,6 +266,9 @@ type Event struct {
 	Ends Time `json:"ends,omitempty"`
 	// Fence is the fence of a grant, or the one that an access presents to the guarded resource.
 	Fence uint64 `json:"fence,omitempty"`
+	// Weight is the number of permits that a grant takes, up to the Capacity of the header. 0: all of
+	// them, as an exclusive hold does.
+	Weight int `json:"weight,omitempty"`
 	// Value is the value that was read or written.
 	Value int64 `json:"value,omitempty"`
 	// Outcome is how the operation ended.

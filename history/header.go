@@ -75,6 +75,10 @@ type Header struct {
 	// half of all votes hold the lock. Keepers is then 0.
 	Votes []int `json:"votes,omitempty"`
 
+	// Capacity is the number of permits of each resource: what is held at once must not exceed it. 0: one, so
+	// that a hold excludes all others. At most [MaxCapacity].
+	Capacity int `json:"capacity,omitempty"`
+
 	// Quarantine is how long clients ignore the vote of a node after its server has started, by
 	// their clocks, which may be wrong by half of what Allowance covers. 0: not at all.
 	Quarantine time.Duration `json:"quarantine,omitempty"`
@@ -99,6 +103,9 @@ const (
 	MaxClients = 100_000
 )
 
+// MaxCapacity is the largest number of permits of a resource.
+const MaxCapacity = 1_000_000
+
 // MaxVotes is the largest number of votes of a node.
 const MaxVotes = 1_000_000
 
@@ -110,6 +117,8 @@ func (h Header) validate() error {
 		return fmt.Errorf("%d clients: want 1 to %d", h.Clients, MaxClients)
 	case h.LongestTTL < 0 || h.Allowance < 0:
 		return fmt.Errorf("a longest TTL of %v and an allowance of %v: want neither below 0", h.LongestTTL, h.Allowance)
+	case h.Capacity < 0 || h.Capacity > MaxCapacity:
+		return fmt.Errorf("a capacity of %d: want 0 to %d", h.Capacity, MaxCapacity)
 	case h.Quarantine < 0:
 		return fmt.Errorf("a quarantine of %v: want none below 0", h.Quarantine)
 	case h.UntilClock != "" && h.UntilClock != FileClock && h.UntilClock != ClientClock:
@@ -209,6 +218,9 @@ type Bounds struct {
 	// clock for it, or from when a paused client resumed.
 	Notice time.Duration `json:"notice,omitempty" yaml:"notice,omitempty" want:"0s.."`
 }
+
+// Permits is the number of permits of each resource.
+func (h Header) Permits() int { return max(h.Capacity, 1) }
 
 // Electorate says whose keys hold a lock: the nodes that vote, and the number of votes of each.
 // More than half of the votes hold it. It follows from the header alone and shares no

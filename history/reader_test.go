@@ -75,6 +75,7 @@ func drawLog(t *rapid.T) history.Log {
 		e.Time = now
 		e.Client = rapid.IntRange(0, header.Clients).Draw(t, "client")
 		e.Node = rapid.IntRange(0, header.Nodes).Draw(t, "node")
+		e.Weight = rapid.IntRange(0, header.Permits()).Draw(t, "weight")
 		if e.Kind <= history.WriteDone { // which cannot be without them
 			e.Client, e.Resource, e.Token = max(e.Client, 1), "r"+e.Resource, "t"+e.Token
 		}
@@ -173,10 +174,12 @@ func TestBadHistories(t *testing.T) {
 		`{"format":"lockstorm-history","version":1,"nodes":2,"clients":1,"votes":[3,-1]}`:          "line 1: node 2 has -1 votes: want 0 to 1000000",
 		`{"x":"` + strings.Repeat("x", 2<<20):                                                      "line 1: longer than 1 MiB",
 		good:                                                                                       "cut off",
-		good + "{":                                                                                 "line 2: malformed",
-		good + `{"t":1,"kind":"step"}` + "\n" + `{"t":0,"kind":"step"}`:                            "line 3: step at 0s comes after an event at 1ns",
-		good + `{"t":1,"kind":"sing"}`:                                                             `line 2: malformed: unknown event kind "sing"`,
-		good + `{"t":1,"kind":"step","colour":"red"}`:                                              `line 2: malformed: unknown field "colour"`,
+		`{"format":"lockstorm-history","version":1,"nodes":2,"clients":1,"capacity":1000001}`:      "line 1: a capacity of 1000001: want 0 to 1000000",
+		good + `{"t":1,"kind":"granted","client":1,"resource":"r","token":"a","weight":2}`:         "line 2: weight 2 of a capacity of 1",
+		good + "{": "line 2: malformed",
+		good + `{"t":1,"kind":"step"}` + "\n" + `{"t":0,"kind":"step"}`: "line 3: step at 0s comes after an event at 1ns",
+		good + `{"t":1,"kind":"sing"}`:                                  `line 2: malformed: unknown event kind "sing"`,
+		good + `{"t":1,"kind":"step","colour":"red"}`:                   `line 2: malformed: unknown field "colour"`,
 		good + `{"t":1}`: "line 2: an event without a kind",
 		good + `{"t":1,"kind":"step","client":4}`:                                  "line 2: client 4 of 3",
 		good + `{"t":1,"kind":"acquire","resource":"r","token":"a"}`:               "line 2: acquire without a client",

@@ -34,7 +34,19 @@ type Config struct {
 	// server: with more, faults would hit nodes that it does not use.
 	Nodes int
 
-	// Clients is the number of clients, each with its own Locker: 1 to 1000. Default 3.
+	// Capacity is the number of permits of each resource, 1 to 1000000: what holds take together never
+	// exceeds it. Each [Hold] says its Weight. Default 1: holds are exclusive. For a read-write lock it is
+	// more than the holds that share it at once, such as 1000: a shared hold takes one permit, an
+	// exclusive one takes all. For a semaphore it is the number of its permits. [Weight] says what a call of
+	// Lock asks for.
+	//
+	// Who holds the lock with others only reads the guarded resource, so V3 is judged of exclusive holds, as
+	// V4 is. B is judged of the holds whose keys are recorded, one or more for each: those that holds
+	// share, such as counters, tell nothing about one of them.
+	Capacity int
+
+	// Clients is the number of clients, each with its own Locker: 1 to 1000. Default 3; with a Capacity two
+	// more than that, at most 6.
 	Clients int
 
 	// Callers is how many callers share the Locker of each client in the storms that try that: they
@@ -179,6 +191,7 @@ func (c Config) filled(test string) Config {
 	c.Name = cmp.Or(c.Name, test)
 	c.Callers = cmp.Or(c.Callers, 3)
 	w := c.what().Filled()
+	c.Capacity = w.Capacity
 	c.Nodes, c.Clients, c.TTL, c.Rounds, c.Work, c.Think = w.Nodes, w.Clients, w.TTL, w.Rounds, w.Work, w.Think
 	c.Workload, c.Guard, c.Persistence, c.Patience, c.Bounds = w.Workload, w.Guard, w.Persistence, w.Patience, w.Bounds
 	c.Drawn = cmp.Or(c.Drawn, 5)

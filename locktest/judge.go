@@ -15,8 +15,12 @@ func (o runResult) judge(c Config) external.Judgment {
 
 // keysUnrecorded reports whether a history records keys, but none of those that grants rely
 // on. Only strings are recorded that have an expiry or are set if they are absent, so a
-// lock that stores its holds otherwise must not be judged by keys.
+// lock that stores its holds otherwise must not be judged by keys. Neither must one with permits
+// whose keys are overwritten: several holds share such a key, as a counter.
 func keysUnrecorded(h history.Header, events history.Log) bool {
+	if h.Capacity > 1 && slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.KeyGone && e.Reason == history.Overwritten }) {
+		return true
+	}
 	granted := map[string]bool{}
 	for i := range events {
 		if events[i].Kind == history.Granted {

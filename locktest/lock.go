@@ -53,7 +53,22 @@ type Hold struct {
 	// Fence is the number of the grant, which grows with every grant. It is passed to the
 	// guarded resource. 0 means that there is none.
 	Fence uint64
+
+	// Weight is the number of permits that the hold takes, up to [Config.Capacity]. 0 means all of them: an
+	// exclusive hold.
+	Weight int
 }
+
+// Weight returns how many permits a call of Lock asks for: 1 up to one less than [Config.Capacity], or 0 for all of
+// them. ctx is the context of the call. Most calls ask for one permit, some for all, some for any other number.
+//
+//   - A read-write lock is acquired exclusively if that is 0, else shared, with a [Hold] of Weight 1.
+//   - A semaphore that can take several permits at once takes so many.
+//   - A lock that does not call Weight takes as many as it likes, such as one permit of a semaphore in each call. One
+//     that does takes no more than it was asked for.
+//
+// L1 relies on it: while holds leave fewer permits than a waiting client asks for, nobody has to be granted the lock.
+func Weight(ctx context.Context) int { return external.Weight(ctx) }
 
 // ErrNotHeld is returned by Release, possibly wrapped, if the lock was not held any more.
 var ErrNotHeld = external.ErrNotHeld

@@ -100,7 +100,7 @@ func (s Store) installed() error {
 func (c Config) external(s scenarios.Scenario, build func(runner.ClientEnv) (runner.Lock, error)) runner.External {
 	return runner.External{
 		Name: c.Name, Build: build, Connected: c.Store.is() && c.Store.servers.Connected,
-		Callers: len(s.Clients) / c.Clients, WallClock: true,
+		Callers: len(s.Clients) / c.Clients, Capacity: c.Capacity, WallClock: true,
 	}
 }
 

@@ -47,7 +47,7 @@ func withDrawn(chosen []Storm, plans int) []Storm {
 // what returns the part of the configuration that says what is run.
 func (c Config) what() external.Config {
 	return external.Config{
-		Name: c.Name, Store: c.Store.setting(), Nodes: c.Nodes, Clients: c.Clients, Callers: c.Callers, TTL: c.TTL,
+		Name: c.Name, Store: c.Store.setting(), Nodes: c.Nodes, Clients: c.Clients, Capacity: c.Capacity, Callers: c.Callers, TTL: c.TTL,
 		Rounds: c.Rounds, Work: c.Work, Think: c.Think, Extend: c.Extend, Workload: c.Workload,
 		Guard: c.Guard, Persistence: c.Persistence, Patience: c.Patience, Bounds: c.Bounds,
 		Clocks: true, Virtual: c.world().bubble,

@@ -31,6 +31,7 @@ type Config struct {
 	Store       *nemesis.Store      `yaml:"-"`
 	Nodes       int                 `yaml:"-"`
 	Clients     int                 `yaml:"clients,omitempty" want:"0..1000"`
+	Capacity    int                 `yaml:"capacity,omitempty" want:"0..1000000"`
 	Callers     int                 `yaml:"-"` // in the storms in which callers share a lock; 1: there are none
 	TTL         time.Duration       `yaml:"-"`
 	Rounds      int                 `yaml:"rounds,omitempty" want:"0..100000"`
@@ -54,7 +55,8 @@ func (c Config) Filled() Config {
 		c.Persistence = cmp.Or(c.Persistence, nemesis.Always)
 	}
 	c.Nodes = cmp.Or(c.Nodes, 5)
-	c.Clients = cmp.Or(c.Clients, 3)
+	c.Capacity = cmp.Or(c.Capacity, 1)
+	c.Clients = cmp.Or(c.Clients, min(c.Capacity+2, 6)) // more than there are permits
 	c.Callers = cmp.Or(c.Callers, 1)
 	c.TTL = cmp.Or(c.TTL, c.usualTTL())
 	c.Rounds = cmp.Or(c.Rounds, 40)

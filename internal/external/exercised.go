@@ -20,13 +20,20 @@ type Exercised struct {
 	Named      int // grants of resources whose names a lock may confuse
 	Clocks     int // runs in which the lock has read the clock of its client
 
+	Permits int // of each resource
+	Beside  int // grants beside other holds of the resource
+	Full    int // calls of Lock while no permit was free
+
 	Refusals int    // calls of Lock that have failed
 	Refusal  string // the last error of Lock
 }
 
 // Reader returns a reader of a run that adds what the run tries: see [runner.Experiment.WithReader].
 func (e *Exercised) Reader() func(*timeline.Timeline) {
-	return func(t *timeline.Timeline) { t.Listen(exercise{e}) }
+	return func(t *timeline.Timeline) {
+		e.Permits = t.Header.Permits()
+		t.Listen(exercise{e})
+	}
 }
 
 // exercise is a [timeline.Observer].
@@ -34,14 +41,21 @@ type exercise struct{ *Exercised }
 
 // Wants implements [timeline.Observer].
 func (exercise) Wants() timeline.Kinds {
-	return timeline.KindSet(history.Granted, timeline.Reentered, history.Refused, history.Extended, history.Release, history.Lost, history.Cancel)
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.Release, history.Lost, history.Cancel)
 }
 
 // Observe implements [timeline.Observer].
 func (x exercise) Observe(f *timeline.Fact) {
 	switch f.Kind {
+	case history.Acquire:
+		if f.Hold != nil && taken(f.Hold) == x.Permits {
+			x.Full++
+		}
 	case history.Granted, timeline.Reentered:
 		x.Grants++
+		if f.Hold != nil && taken(f.Hold) > 0 {
+			x.Beside++
+		}
 		if f.Resource != resource {
 			x.Named++
 		}
@@ -64,6 +78,16 @@ func (x exercise) Observe(f *timeline.Fact) {
 	}
 }
 
+// taken returns how many permits other holds of the resource take.
+func taken(but *timeline.Hold) (permits int) {
+	for _, h := range but.Resource.Holds {
+		if h != but && h.Leased() {
+			permits += h.Weight
+		}
+	}
+	return permits
+}
+
 // ended counts a hold if it was longer than the TTL.
 func (x exercise) ended(h *timeline.Hold, at history.Time) {
 	if h.Expired() {
@@ -84,6 +108,9 @@ func (e *Exercised) Add(more Exercised) {
 	e.Shared += more.Shared
 	e.Named += more.Named
 	e.Clocks += more.Clocks
+	e.Permits = max(e.Permits, more.Permits)
+	e.Beside += more.Beside
+	e.Full += more.Full
 	e.Refusals += more.Refusals
 	if more.Refusal != "" {
 		e.Refusal = more.Refusal
@@ -126,12 +153,17 @@ func (s *Summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s in %s of %s", textfmt.Count(s.Grants, "grant"), textfmt.Count(s.runs, "run"), textfmt.Count(s.storms, "storm"))
 	var missing []string
-	for _, part := range []struct {
+	type part struct {
 		n         int
 		one, many string
-	}{{s.Extensions, "extension", "extensions"}, {s.BeyondTTL, "hold beyond the TTL", "holds beyond the TTL"}, {s.Losses, "notice of a loss", "notices of a loss"}, {s.Ended, "ended context", "ended contexts"},
+	}
+	parts := []part{{s.Extensions, "extension", "extensions"}, {s.BeyondTTL, "hold beyond the TTL", "holds beyond the TTL"}, {s.Losses, "notice of a loss", "notices of a loss"}, {s.Ended, "ended context", "ended contexts"},
 		{s.Shared, "grant to callers that share a lock", "grants to callers that share a lock"}, {s.Named, "grant of a confusing name", "grants of confusing names"},
-		{s.Clocks, "run with client clocks", "runs with client clocks"}} {
+		{s.Clocks, "run with client clocks", "runs with client clocks"}}
+	if s.Permits > 1 {
+		parts = append(parts, part{s.Beside, "grant beside other holds", "grants beside other holds"}, part{s.Full, "call while no permit was free", "calls while no permit was free"})
+	}
+	for _, part := range parts {
 		switch part.n {
 		case 0:
 			missing = append(missing, part.many)

@@ -1,10 +1,13 @@
 package external
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -23,7 +26,26 @@ type Hold struct {
 	Extend  func(ctx context.Context) (until time.Time, err error)
 	Lost    <-chan struct{}
 	Fence   uint64
+	Weight  int
 }
+
+// Weight returns how many permits a call of Lock asks for: see locktest.Weight.
+func Weight(ctx context.Context) int {
+	r, _ := ctx.Value(requestKey{}).(*request)
+	if r == nil {
+		return 0
+	}
+	r.read.Store(true)
+	return r.weight
+}
+
+// request is what a call of Lock asks for.
+type request struct {
+	weight int         // permits; 0: all
+	read   atomic.Bool // the lock has read it
+}
+
+type requestKey struct{}
 
 // ErrNotHeld is returned by Release, possibly wrapped, if the lock was not held any more.
 var ErrNotHeld = errors.New("the lock is not held any more")
@@ -35,7 +57,9 @@ type Adapter struct {
 	client   int // the caller, as the history numbers it
 	process  int // the client of whose lock it is one of the callers
 	locker   Locker
+	runtime  env.Runtime
 	clock    clock
+	capacity int
 	ttl      time.Duration
 	patience time.Duration
 	usage    *Usage
@@ -49,7 +73,7 @@ type Adapter struct {
 // NewAdapter returns the lock of a client. Its calls are reported to the usage.
 func (c Config) NewAdapter(s runner.ClientEnv, u *Usage, locker Locker) *Adapter {
 	m := &Adapter{
-		Observer: s.Observer, client: s.Client, process: s.Sharing, clock: newClock(s.Runtime),
+		Observer: s.Observer, client: s.Client, process: s.Sharing, runtime: s.Runtime, clock: newClock(s.Runtime), capacity: max(c.Capacity, 1),
 		ttl: c.TTL, patience: c.Patience, locker: locker, usage: u,
 	}
 	m.over, m.end = context.WithCancel(context.Background())
@@ -70,7 +94,13 @@ func (m *Adapter) Lock(ctx context.Context, resource string) (runner.Hold, error
 	h.life, h.end = context.WithCancel(m.over)
 	h.held, h.lose = context.WithCancel(h.life)
 	ctxOfHold, cancel := context.WithCancel(h.life)
-	m.Observe(env.Event{Step: env.StepAcquire, Resource: resource, Token: h.token, TTL: m.ttl})
+	wants := &request{weight: m.draw()}
+	asked := 0 // all, unless the lock is known to read how many
+	if m.usage.readsWeight() {
+		asked = wants.weight
+	}
+	ctxOfHold = context.WithValue(ctxOfHold, requestKey{}, wants)
+	m.Observe(env.Event{Step: env.StepAcquire, Resource: resource, Token: h.token, TTL: m.ttl, Weight: asked})
 	defer m.usage.calls("Lock", m.client)()
 	h.caller = ctx
 	context.AfterFunc(ctx, cancel) // the context ends with the round, which is longer than the hold
@@ -78,6 +108,13 @@ func (m *Adapter) Lock(ctx context.Context, resource string) (runner.Hold, error
 	granted, err := m.locker.Lock(ctxOfHold, resource)
 	now := time.Now()
 	m.usage.answered(m.process)
+	if wants.read.Load() {
+		m.usage.showsWeightRead()
+		asked = wants.weight
+	}
+	if err == nil {
+		err = m.checkWeight(granted.Weight, asked)
+	}
 	if timer.Stop(); err != nil {
 		h.end()
 		m.Observe(env.Event{Step: env.StepRefused, Resource: resource, Token: h.token, Err: err})
@@ -86,11 +123,38 @@ func (m *Adapter) Lock(ctx context.Context, resource string) (runner.Hold, error
 	m.usage.shows(Capabilities{Fences: granted.Fence != 0, Tells: granted.Lost != nil, Endless: granted.Until.IsZero()})
 	h.Hold = granted
 	until, validity := m.clock.instantOf(granted.Until, now)
-	m.Observe(env.Event{Step: env.StepGranted, Resource: resource, Token: h.token, TTL: m.ttl, Until: until, Validity: validity, Fence: granted.Fence})
+	m.Observe(env.Event{Step: env.StepGranted, Resource: resource, Token: h.token, TTL: m.ttl, Until: until, Validity: validity, Fence: granted.Fence, Weight: granted.Weight % m.capacity})
 	if granted.Lost != nil {
 		m.watchers.Go(h.awaitLoss)
 	}
 	return h, nil
+}
+
+// draw draws how many permits a call asks for: mostly one, sometimes all, as 0, and sometimes any other number.
+func (m *Adapter) draw() int {
+	if m.capacity == 1 {
+		return 0
+	}
+	var bits [8]byte
+	m.runtime.Random(bits[:])
+	switch n := binary.LittleEndian.Uint64(bits[:]); n % 5 {
+	case 0:
+		return 0
+	case 1:
+		return 1 + int(n/5%uint64(m.capacity-1))
+	}
+	return 1
+}
+
+// checkWeight returns an error if a grant takes permits that there are not, or more than the call asked for.
+func (m *Adapter) checkWeight(took, asked int) error {
+	switch {
+	case took < 0 || took > m.capacity:
+		return m.usage.Misused("client %d: Lock has returned a Hold with Weight %d: want 0 to Config.Capacity, which is %d", m.client, took, m.capacity)
+	case cmp.Or(took, m.capacity) > cmp.Or(asked, m.capacity):
+		return m.usage.Misused("client %d: Lock has returned a Hold with Weight %d, though its caller asked for %d (see locktest.Weight); 0 means all permits", m.client, took, asked)
+	}
+	return nil
 }
 
 // clock converts times of time.Now to the clock by which the run is judged.
@@ -139,6 +203,9 @@ func (h *hold) Resource() string         { return h.resource }
 func (h *hold) Token() string            { return h.token }
 func (h *hold) Context() context.Context { return h.held }
 func (h *hold) Fence() uint64            { return h.Hold.Fence }
+
+// Shared reports whether the hold leaves permits to others.
+func (h *hold) Shared() bool { return h.Weight%h.capacity != 0 }
 
 // errValidityOver is the error of Check after the end of validity.
 var errValidityOver = errors.New("the end of validity has come")

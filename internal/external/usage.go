@@ -37,7 +37,8 @@ type Usage struct {
 
 	open map[int]string // the current call of each client
 
-	clockRead bool // some client's clock was read
+	clockRead  bool // some client's clock was read
+	weightRead bool // the lock reads how many permits a call asks for
 }
 
 // NewUsage returns the usage of a run that has not begun.
@@ -65,6 +66,19 @@ func (u *Usage) ClockRead() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.clockRead
+}
+
+// showsWeightRead records that the lock has read how many permits a call asks for.
+func (u *Usage) showsWeightRead() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.weightRead = true
+}
+
+func (u *Usage) readsWeight() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.weightRead
 }
 
 // answered records a call of Lock that has returned.

@@ -17,11 +17,11 @@ import (
 //
 // TIME is in milliseconds, cN and nN are a client and a node, and a word without "=" is a
 // token. Keys are r (resource; the default is "r"), until, ttl, left (validity), now, ends,
-// value, fence, sent, since, outcome, name, k, reason, fault and detail. Times among them
+// value, weight, fence, sent, since, outcome, name, k, reason, fault and detail. Times among them
 // are in milliseconds. The defaults of outcome, ttl and left are ok, 10 and 5. A # starts a
 // comment.
 //
-// A line "header key=value ..." sets nodes, ttl, allowance, quarantine, clock (of until: file, client or nothing;
+// A line "header key=value ..." sets nodes, ttl, allowance, quarantine, capacity, clock (of until: file, client or nothing;
 // the default is client), keys, keepers, votes (by node: 3,1,1), and each bound by its name in history
 // files.
 func Parse(text string) (history.Header, []history.Event, error) {
@@ -69,6 +69,8 @@ func parseHeader(h *history.Header, words []string) error {
 			return err
 		case key == "keepers":
 			h.Keepers = int(number)
+		case key == "capacity":
+			h.Capacity = int(number)
 		case key == "nodes":
 			h.Nodes = int(number)
 		case key == "ttl":
@@ -170,6 +172,8 @@ func parseWord(e *history.Event, w string) error {
 		e.Ends = history.Time(milliseconds(number))
 	case "value":
 		e.Value = int64(number)
+	case "weight":
+		e.Weight = int(number)
 	case "sent":
 		e.Sent = history.Time(milliseconds(number))
 	case "since":

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ type client struct {
 	*external.Adapter
 	*process
 	number   int
+	capacity int // permits, if there are several
 	patience time.Duration
 	usage    *external.Usage
 	runtime  env.Runtime
@@ -42,8 +44,11 @@ func open(f *child.Forker, command []string, c external.Config, s runner.ClientE
 		return nil, errors.New("a program needs real servers, whose nodes have addresses")
 	}
 	k := &client{
-		number: s.Client, more: c.Extend > 0, patience: c.Patience, usage: u, runtime: s.Runtime, world: s.Process, nodes: s.Nodes,
+		number: s.Client, capacity: c.Capacity, more: c.Extend > 0, patience: c.Patience, usage: u, runtime: s.Runtime, world: s.Process, nodes: s.Nodes,
 		ready: make(chan FromProgram, 1), left: make(chan struct{}),
+	}
+	if k.capacity == 1 {
+		k.capacity = 0 // holds are exclusive
 	}
 	k.Adapter = c.NewAdapter(s, u, locker{k})
 	wall, err := openClock(s.Process.SetsClock)
@@ -57,7 +62,7 @@ func open(f *child.Forker, command []string, c external.Config, s runner.ClientE
 	sent := now()
 	k.tell(ToProgram{
 		Type: Hello, Version: Version, Client: s.Client, Addresses: s.Process.Addrs, Seed: seed,
-		TTLMS: milliseconds(c.TTL), NowMS: sent,
+		TTLMS: milliseconds(c.TTL), Capacity: k.capacity, NowMS: sent,
 	})
 	err = k.awaitReady(sent)
 	if err == nil {
@@ -181,12 +186,19 @@ func (k locker) Lock(ctx context.Context, resource string) (external.Hold, error
 	k.last++
 	id := k.last
 	lost := k.calls.begin(id)
-	m, err := k.call(ctx, ToProgram{Type: Acquire, ID: id, Resource: resource})
+	weight := 0
+	if k.capacity > 1 {
+		weight = cmp.Or(external.Weight(ctx), k.capacity)
+	}
+	m, err := k.call(ctx, ToProgram{Type: Acquire, ID: id, Resource: resource, Weight: weight})
 	if err != nil {
 		return external.Hold{}, err
 	}
+	if took := cmp.Or(m.Weight, max(k.capacity, 1)); took > max(weight, 1) {
+		k.world.Fail(fmt.Errorf("client %d: %s: granted: it takes %d permits: want at most the weight of the acquire, %d", k.number, k.name(), took, max(weight, 1)))
+	}
 	h := external.Hold{
-		Until: instant(m.UntilMS), Fence: m.Fence,
+		Until: instant(m.UntilMS), Fence: m.Fence, Weight: m.Weight,
 		Release: func(ctx context.Context) error { return k.release(ctx, id) },
 	}
 	if k.more {

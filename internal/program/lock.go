@@ -35,7 +35,7 @@ func (l Lock) NewRun(seed uint64) *Run {
 
 // External returns what the runner has to know of the lock to check a scenario.
 func (l Lock) External() runner.External {
-	return runner.External{Name: l.Config.Name, WallClock: hasClock(l.Command[0])}
+	return runner.External{Name: l.Config.Name, Capacity: l.Config.Capacity, WallClock: hasClock(l.Command[0])}
 }
 
 // External returns what the runner has to know of the lock to make the run.

@@ -60,6 +60,9 @@ type ToProgram struct {
 	// TTLMS is the TTL that the lock uses, in milliseconds. In hello.
 	TTLMS float64 `json:"ttl_ms,omitempty"`
 
+	// Capacity is the number of permits of each resource. Left out if holds are exclusive. In hello.
+	Capacity int `json:"capacity,omitempty"`
+
 	// Seed is a number for random draws that should repeat. It differs from run to run. In hello.
 	Seed uint64 `json:"seed,omitempty"`
 
@@ -73,6 +76,10 @@ type ToProgram struct {
 
 	// Resource is the name of what is locked. In acquire.
 	Resource string `json:"resource,omitempty"`
+
+	// Weight is how many permits the caller wants, from 1 to capacity, which is an exclusive hold. The program takes
+	// no more. Left out if holds are exclusive. In acquire.
+	Weight int `json:"weight,omitempty"`
 
 	// TimeoutMS is how long the call should take at most, in milliseconds. A cancel follows when
 	// that time is over. In acquire, extend and release.
@@ -112,6 +119,9 @@ type FromProgram struct {
 	// if there is none. In granted.
 	Fence uint64 `json:"fence,omitempty"`
 
+	// Weight is the number of permits that the hold takes. If it is left out, the hold takes all of them. In granted.
+	Weight int `json:"weight,omitempty"`
+
 	// Error is the reason, for people. It can be left out. In refused, failed, not_held and lost.
 	Error string `json:"error,omitempty"`
 }
@@ -119,7 +129,7 @@ type FromProgram struct {
 // fields are the fields of each message from the program besides its type; true: required.
 var fields = map[Type]map[string]bool{
 	Ready:    {"version": true, "now_ms": false, "tells_lost": false, "extends": false},
-	Granted:  {"id": true, "until_ms": false, "fence": false},
+	Granted:  {"id": true, "until_ms": false, "fence": false, "weight": false},
 	Refused:  {"id": true, "error": false},
 	Extended: {"id": true, "until_ms": false},
 	Released: {"id": true},

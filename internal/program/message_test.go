@@ -12,6 +12,8 @@ func TestMessagesAreParsed(t *testing.T) {
 		`{"type": "ready", "version": 1}`: "",
 		`{"type": "ready", "version": 1, "now_ms": 12.5, "tells_lost": true, "extends": true}`: "",
 		`{"type": "granted", "id": 1, "until_ms": 3.25, "fence": 7}`:                           "",
+		`{"type": "granted", "id": 1, "weight": 2}`:                                            "",
+		`{"type": "extended", "id": 1, "weight": 2}`:                                           `extended has no field "weight"`,
 		`{"type": "refused", "id": 1, "error": "taken"}`:                                       "",
 		`{"type": "lost", "id": 1}`:                                                            "",
 		`{"type": "granted"}`:                                                                  "granted without id",

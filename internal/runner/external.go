@@ -38,6 +38,9 @@ type External struct {
 	// closed after the run, before the world is.
 	Build func(ClientEnv) (Lock, error)
 
+	// Capacity is the number of permits of each resource: see [history.Header.Capacity].
+	Capacity int
+
 	// Connected says that a hold may belong to a connection of the client to a store. The
 	// servers then close the connections of a client that has been cut off for the TTL.
 	Connected bool
@@ -150,7 +153,7 @@ func (l External) unsupported(f nemesis.Fault) error {
 func (f External) kind(inStore bool) lockKind {
 	k := lockKind{
 		name: f.Name, what: "a lock that is not of this program",
-		external: true, connected: inStore && f.Connected, callers: f.Callers,
+		external: true, connected: inStore && f.Connected, callers: f.Callers, capacity: f.Capacity,
 	}
 	if !inStore {
 		k.quorum = func(scenarios.Lock) env.Quorum { return env.Quorum{} }
@@ -161,6 +164,15 @@ func (f External) kind(inStore bool) lockKind {
 		}
 		return f.Build(ClientEnv{p.client, (p.client-1)/max(f.Callers, 1) + 1, p.members, p.runtime, p.observer, p.dial, p.wall, p.process})
 	})
+}
+
+// sharer is a hold that may leave permits to others.
+type sharer interface{ Shared() bool }
+
+// shared reports whether others may hold the resource beside the hold.
+func shared(h Hold) bool {
+	s, may := h.(sharer)
+	return may && s.Shared()
 }
 
 // noConfig is the configuration of an external lock.

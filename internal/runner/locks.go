@@ -78,6 +78,7 @@ type lockKind struct {
 	// carries out requests at, nor another backend than the one it is given.
 	external bool
 	callers  int // of an external lock, if several clients share it
+	capacity int // of an external lock, permits; 0: holds are exclusive
 	// connected: the lock belongs to a connection of its holder. The TTL is how long the server
 	// keeps the connection of a client that does not answer; a heartbeat is not needed.
 	connected bool
@@ -226,10 +227,13 @@ func (k lockKind) inStore() bool { return k.quorum == nil }
 // describe writes into the header of a history what the checker has to know about the
 // lock.
 func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
-	h.Allowance, h.Quarantine = allowance(h.LongestTTL, l), l.Quarantine
+	h.Allowance, h.Quarantine, h.Capacity = allowance(h.LongestTTL, l), l.Quarantine, k.capacity
 	if k.inStore() {
 		h.Keepers, h.Entries = -1, h.Keys && !k.connected // the locks of connections are no entries
 		return
+	}
+	if h.Watched && h.Capacity > 1 { // nobody can tell whose a key is that holds share, such as a counter
+		h.Keys, h.Watched = false, false
 	}
 	q := k.quorum(l).Among(h.Nodes)
 	first := q.Voters.Len()

@@ -60,6 +60,7 @@ func (r *recorder) Observe(e env.Event) {
 		Until:    int64(e.Until),
 		Validity: e.Validity,
 		Fence:    e.Fence,
+		Weight:   e.Weight,
 		Outcome:  outcomeOf(e.Answer),
 	}
 	if e.Until == env.Never {

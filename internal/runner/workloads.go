@@ -336,7 +336,7 @@ func (u *user) prepare(h Hold) (a env.Access, value int64, ok bool) {
 	if err != nil {
 		return a, 0, false
 	}
-	return a, value + 1, u.work(ctx, h)
+	return a, value + 1, u.work(ctx, h) && !shared(h)
 }
 
 // write writes and waits for the answer. The call was recorded before.

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -16,6 +17,8 @@ type Hold struct {
 	Resource *Resource
 	Token    string
 	TTL      time.Duration
+	Asked    int // permits that the try takes, at most
+	Weight   int // permits that the hold takes; 1, the least, while no grant has said it
 
 	Acquire Call // open until the try returns
 	Extend  Call
@@ -265,11 +268,15 @@ func (t *Timeline) newHold(f *Fact) *Hold {
 	c, r, e := t.Client(f.Client), t.Resource(f.Resource), f.Event
 	h := t.blank()
 	h.Client, h.Resource, h.Token, h.TTL = c, r, e.Token, e.TTL
+	h.Asked, h.Weight = t.weight(e), 1
 	h.Acquire, h.Until = c.begin(f), anyLapse
 	c.Holds = append(c.Holds, h)
 	r.Holds = append(r.Holds, h)
 	return h
 }
+
+// weight returns the number of permits that an event names.
+func (t *Timeline) weight(e *history.Event) int { return cmp.Or(e.Weight, t.Header.Permits()) }
 
 // anyLapse is the end of validity of a hold whose end is unknown. The first lapse of its
 // token counts as its end.
@@ -429,7 +436,7 @@ func (t *Timeline) granted(f *Fact, force bool) bool {
 		return true
 	}
 	f.Actor.held++
-	h.Granted, h.GrantedAt = true, f.Time
+	h.Granted, h.GrantedAt, h.Weight = true, f.Time, t.weight(f.Event)
 	t.declare(f, h)
 	h.AtGrant = t.vouchedBy(f, h)
 	h.Fence = f.Fence
