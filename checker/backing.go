@@ -22,6 +22,10 @@ const Backing Property = "backing"
 //
 // A window that is over when its grant returns is not judged, because nobody relies on it. A window that an extension
 // begins late counts as if it had begun with the grant: the lock must not have become free in between.
+//
+// A watch reports keys late. Then only the second is judged, when the watch has reported all that the nodes had done
+// by the return. The ends of such keys are upper bounds, and a node of which not everything is known may have any key.
+// So a hold that is released before that, or whose keys were not seen on a quorum, is not judged.
 type backing struct {
 	timeline *timeline.Timeline
 	quorum   timeline.Electorate
@@ -30,6 +34,8 @@ type backing struct {
 	returned []*timeline.Hold // granted or extended in this instant
 	changed  []*timeline.Hold // whose window may have ended, or whose entry has changed
 	every    bool             // a node went down or came up, or an entry is gone
+	looked   bool             // a watch has reported
+	awaiting []*timeline.Hold // returned, and what the nodes had done by then is not known yet
 
 	judged int
 	first  *backingLoss
@@ -44,6 +50,9 @@ type protection struct {
 	until history.Time // it is backed until then, unless it loses a key before; 0: nobody has looked
 	lost  *backingLoss // how it lost its backing, if found; nil: it has not, or nobody has asked
 	told  bool         // it counts as a violation
+
+	awaited bool             // it is one of those that wait
+	promise timeline.Promise // by the return that is to be judged
 }
 
 func newBacking(line *timeline.Timeline, s *shared) propertyChecker {
@@ -57,8 +66,17 @@ func (b *backing) seen() bool {
 	return !h.Watched && (h.Entries || h.Keys && !b.quorum.None())
 }
 
+// watched reports whether a watch records the keys.
+func (b *backing) watched() bool {
+	h := b.timeline.Header
+	return h.Watched && h.Keys && !h.Entries && !b.quorum.None()
+}
+
 func (b *backing) Wants() timeline.Kinds {
-	if !b.seen() {
+	switch {
+	case b.watched():
+		return timeline.KindSet(history.Granted, timeline.Reentered, history.Extended, history.EntriesSeen)
+	case !b.seen():
 		return 0
 	}
 	return timeline.KindSet(history.Granted, timeline.Reentered, history.Extended, history.Release, history.Lost, history.Lapse,
@@ -79,11 +97,17 @@ func (b *backing) Observe(f *timeline.Fact) {
 		b.changed = append(b.changed, f.Locked.Holds...)
 	case history.NodeDown, history.NodeUp, history.EntryGone:
 		b.every = true
+	case history.EntriesSeen:
+		b.looked = true
 	}
 }
 
 // Settle looks at the holds that the instant has changed, when all of its changes are known.
 func (b *backing) Settle() {
+	if b.watched() {
+		b.settleWatched()
+		return
+	}
 	if b.every {
 		for _, c := range b.timeline.Clients {
 			b.changed = append(b.changed, c.Holds...)
@@ -162,6 +186,51 @@ func (b *backing) compare(h *timeline.Hold) {
 	b.violate(short)
 }
 
+// settleWatched compares the ends of those holds of which enough is known.
+func (b *backing) settleWatched() {
+	for _, h := range b.returned {
+		last, _ := h.Promised()
+		p := b.holds.Of(h)
+		if !p.awaited {
+			b.awaiting = append(b.awaiting, h)
+		}
+		p.awaited, p.promise = true, last
+	}
+	if b.looked {
+		b.awaiting = timeline.Without(b.awaiting, func(h **timeline.Hold) bool { return b.compareWatched(*h) })
+	}
+	b.returned, b.looked = b.returned[:0], false
+}
+
+// compareWatched is compare for keys that a watch reports. It returns false if not enough is known yet.
+func (b *backing) compareWatched(h *timeline.Hold) (done bool) {
+	p := b.holds.Of(h)
+	if !p.awaited { // it is over, and another hold has its place
+		return true
+	}
+	until := p.promise.Ends.Add(-timeline.Noticeable)
+	may, surely, unseen := b.timeline.MayKeep(h, until, p.promise.At)
+	seen := b.quorum.Quorum(h.Keys.Seen())
+	switch {
+	case h.Over || h.Client.Dead || p.told || p.promise.Ends <= p.promise.At:
+	case seen && b.quorum.Quorum(surely):
+		b.judged++
+	case seen && !b.quorum.Quorum(may):
+		b.judged++
+		p.told = true
+		short := newBackingLoss(b.timeline, h, b.quorum, b.timeline.MayKeepUntil(h, b.quorum, p.promise.At))
+		short.granted, short.relied, short.kept = p.promise, p.promise.Ends, may
+		if p.promise == h.AtGrant {
+			short.sent = h.Keys.Sent
+		}
+		b.violate(short)
+	case unseen&b.quorum.Nodes() != 0:
+		return false
+	}
+	p.awaited = false
+	return true
+}
+
 // lose notes that the hold is not backed from an instant on.
 func (b *backing) lose(h *timeline.Hold, p *protection, from history.Time) {
 	if p.lost == nil {
@@ -216,6 +285,8 @@ func (b *backing) finding(end history.Time) Finding {
 		return notExercised(NotApplicable, keepsNothing)
 	case !h.Keys && !h.Entries:
 		return notExercised(NotApplicable, noKeys)
+	case b.watched() && b.judged > 0:
+		return because(Holds, Event{Role: RoleAccess}.say("%s, each no later than the ends of the keys on a quorum", counted(b.judged, "validity end")))
 	case h.Watched:
 		return notExercised(NotApplicable, keysLate)
 	case b.keyless != nil && seen == 0:

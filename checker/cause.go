@@ -241,6 +241,7 @@ type backingLoss struct {
 	shares   bool         // holds can be shared, so that a lock may keep keys of some where nobody sees them
 	relied   history.Time // the keys end at this instant, before the end that the holder counts on; 0: they are lost
 	from     history.Time // when the hold was granted
+	sent     history.Time // when its client had first sent its key, if relied is by its grant; 0: not known
 	end      ending       // of the hold
 
 	kept    timeline.Nodes     // nodes that back it still, or as long as it relies on them
@@ -401,6 +402,9 @@ func (u *backingLoss) counting() []Cause {
 		return broken(ClocksAgree, tellFaults(wrong)...)
 	}
 	e := Event{Role: RoleLoss, Client: u.client, Token: u.token, Nodes: listNodes(u.kept, nil)}
+	if from := u.relied.Add(-u.ttl); u.sent > 0 && from > u.sent && u.at >= u.sent.Add(u.ttl) {
+		return unbroken(e.say("the lock itself counts its validity from %s after its client had sent its key, and so for %s longer than a quorum keeps it", textfmt.FourDigits(from.Sub(u.sent)), textfmt.FourDigits(u.relied.Sub(u.at))))
+	}
 	return unbroken(e.say("the lock itself counts on its keys for longer than it has asked the nodes to keep them"))
 }
 

@@ -18,7 +18,7 @@ const root = "../.."
 const usualTTL = "2s"
 
 // flags are those of all subjects.
-var flags = []string{"--config", "evidence/languages/config.yaml", "--property", "V1,V2,V3,L1,L2,L3,C", "--budget", "1h", "--format", "json"}
+var flags = []string{"--config", "evidence/languages/config.yaml", "--property", "B,V1,V2,V3,L1,L2,L3,C", "--budget", "1h", "--format", "json"}
 
 // Run is a line of lockstorm test --format json, of a run.
 type Run struct {
@@ -52,7 +52,7 @@ func (s Subject) try(lockstorm, out, ttl string, storms []string) ([]Run, error)
 		if err := d.Decode(&r); err != nil {
 			return nil, err
 		}
-		if r.Scenario != "" { // otherwise it is the line of a storm
+		if r.Scenario != "" { // otherwise it is the line of a storm, or the last one
 			runs = append(runs, r)
 		}
 	}
@@ -91,7 +91,7 @@ func (s Subject) version() (string, error) {
 	cmd.Dir = root
 	text, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s is not installed (sh scripts/deps.sh languages; npm ci --prefix examples/node): %w", s.Library, err)
+		return "", fmt.Errorf("%s is not installed (sh scripts/deps.sh languages; npm ci --prefix examples/node; npm ci --prefix evidence/languages/redlock-universal): %w", s.Library, err)
 	}
 	return strings.TrimSpace(string(text)), nil
 }

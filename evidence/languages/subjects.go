@@ -1,5 +1,10 @@
 package languages
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Subject is a lock that is tried.
 type Subject struct {
 	Name    string
@@ -29,12 +34,20 @@ var Subjects = []Subject{
 	{Name: "redis-py-defaults", Library: "redis-py", How: "the same without socket timeouts, as redis-py has it by default", Nodes: 1, Command: func() []string { return []string{python(), "examples/python/client.py", "--wait-for-ever"} }, Version: pythonVersion},
 	{Name: "redlock-npm", Library: "redlock (npm)", How: "on 5 nodes, over ioredis with a command timeout of a quarter of the TTL", Nodes: 5, Command: func() []string { return []string{"node", "examples/node/client.js"} }, Version: nodeVersion},
 	{Name: "redlock-npm-outside", Library: "redlock (npm)", How: "the same with retryCount 0, and retries by the caller", Nodes: 5, Command: func() []string { return []string{"node", "examples/node/client.js", "--retry-outside"} }, Version: nodeVersion},
+	{Name: "redlock-universal", Library: "redlock-universal (npm)", How: "RedLock on 5 nodes, over ioredis with a command timeout of a quarter of the TTL", Nodes: 5, Command: func() []string { return []string{"node", "evidence/languages/redlock-universal/client.mjs"} }, Version: universalVersion},
 }
 
 var (
 	pythonVersion = []string{"-c", "import redis; print('redis-py', redis.__version__)"}
-	nodeVersion   = []string{"-p", `["redlock", "ioredis"].map((n) => n + " " + JSON.parse(require("fs").readFileSync("examples/node/node_modules/" + n + "/package.json")).version).join(", ")`}
+	nodeVersion   = versionIn("examples/node", "redlock", "ioredis")
+
+	universalVersion = versionIn("evidence/languages/redlock-universal", "redlock-universal", "ioredis")
 )
+
+// versionIn prints the versions of packages that npm has installed in a directory.
+func versionIn(dir string, packages ...string) []string {
+	return []string{"-p", fmt.Sprintf(`%q.split(" ").map((n) => n + " " + JSON.parse(require("fs").readFileSync(%q + n + "/package.json")).version).join(", ")`, strings.Join(packages, " "), dir+"/node_modules/")}
+}
 
 // Storms are those of the default that are run, with the same promises for all.
 var Storms = []string{"calm", "contention", "majority-cut-off", "node-comes-back-late", "holder-stands-still", "writer-stands-still", "call-is-cancelled", "replies-are-lost"}
@@ -53,5 +66,11 @@ var Findings = []Finding{
 		Text:    "A client is cut off from the server. blocking_timeout limits how long acquire retries, and not how long it waits for a reply; without a socket timeout, the default, a call waits until the connection breaks or serves again. acquire then returns True for a request that was sent several TTLs before. What a caller knows is that the key lives for the TTL from when the request was sent, so it cannot rely on that grant. With socket timeouts the violation is gone.",
 		Source:  "`socket_timeout=None` is the default of `redis.Redis`, and `Lock.acquire` looks at `blocking_timeout` only between two calls of `do_acquire` (redis/lock.py).",
 		Control: "redis-py",
+	},
+	{
+		Name: "redlock-universal-counts-from-the-quorum", Subjects: []string{"redlock-universal"}, Storms: []string{"calm"}, TTL: usualTTL, Code: "B",
+		Text:    "Nothing fails, and nearly every holder relies on the lock for longer than a quorum keeps its keys. The handle of a grant has the time at which the quorum had answered, and the TTL; the keys live for the TTL from when the requests were sent. No allowance for clocks is subtracted. A caller that works up to the end of the TTL may still write when another client has been granted the lock.",
+		Source:  "`acquiredAt: Date.now()` stands behind `await this.attemptLockAcquisition(…)` (dist/index.js, RedLock.acquire, 0.8.5), and the library counts the rest of a hold as `handle.acquiredAt + handle.ttl`.",
+		Control: "redlock-npm",
 	},
 }

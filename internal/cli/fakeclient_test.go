@@ -151,6 +151,10 @@ func (f *fakeClient) acquire(m program.ToProgram) {
 		if err != nil || !set {
 			continue
 		}
+		if f.behaviour == "counts-late" { // from after the reply, and not before the request
+			time.Sleep(f.ttl / 20)
+			until = fakeNow() + float64(f.ttl.Milliseconds())
+		}
 		f.tokens[m.ID] = token
 		f.say(program.FromProgram{Type: program.Granted, ID: m.ID, UntilMS: &until})
 		if f.behaviour == "tells" {

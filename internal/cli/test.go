@@ -75,8 +75,8 @@ work, clients (3), think, extend, patience, workload, guard, persistence and bou
 server, the path of another redis-server, such as valkey-server.
 
 Of the runs of a storm --out keeps the first, and the first that violates each property
-or leaves it open. With --format json an object is printed for each run, and one for each
-storm, with its verdict and the reason.
+or leaves it open. With --format json an object is printed for each run, one for each storm,
+with its verdict and the reason, and one with what was tried of the lock.
 
 A contradiction (exit code 1) is a promise that was violated. A program that breaks the
 protocol, or ends by itself, is bad input.`,
@@ -88,9 +88,9 @@ protocol, or ends by itself, is bad input.`,
 	set := cmd.Flags()
 	set.SetInterspersed(false) // what follows the program belongs to it
 	set.IntVar(&o.config.Nodes, "nodes", 1, "number of redis-servers that the lock uses; with more than it uses, faults hit the wrong ones")
-	set.DurationVar(&o.config.TTL, "ttl", 2*time.Second, "TTL of the lock, in whole milliseconds")
+	set.DurationVar(&o.config.TTL, "ttl", external.Config{}.Filled().TTL, "TTL of the lock, in whole milliseconds")
 	set.StringVar(&file, "config", "", "YAML file with more of the configuration")
-	set.StringSliceVar(&promises, "property", nil, "properties whose violation exits with 1 (default: V1, L1 and C; V2 if the lock tells losses; V4 if its grants have fences)")
+	set.StringSliceVar(&promises, "property", nil, "properties whose violation exits with 1 (default: V1, L1 and C; B and L3 if its keys are known; V2 if the lock tells losses; V4 if its grants have fences)")
 	set.StringSliceVar(&o.storms, "storm", nil, "only these storms, by name, or from YAML files (default: all)")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the first run of each storm; later runs use the following numbers")
 	set.IntVar(&o.runs, "runs", 1, "number of runs of each storm, or of the run of --again")
@@ -209,6 +209,7 @@ func (t *lockTest) choose() error {
 		}
 		t.restore(stored)
 	}
+	t.config.Clocks = t.External().WallClock
 	t.config = t.config.Filled()
 	t.Config = t.config
 	if err := inFlags(t.config.Validate()); err != nil {

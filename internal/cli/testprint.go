@@ -212,6 +212,9 @@ func (p *testPrinter) finish(interrupted bool) {
 		for _, left := range p.storms[p.done:] {
 			_ = json.NewEncoder(p.out).Encode(external.Record{Storm: left.scenario.Name, Verdict: external.NotRun})
 		}
+		if p.all.Runs() > 0 {
+			_ = json.NewEncoder(p.out).Encode(external.Record{Summary: p.all.String()})
+		}
 		return
 	}
 	for _, f := range p.failed {
@@ -344,7 +347,7 @@ func (f testFailure) page() string { return textfmt.Command("report", f.dir) }
 
 // print prints the failure so that it fits a screen. One that looks like an earlier one has two lines.
 func (f testFailure) print(out io.Writer) {
-	_, _ = fmt.Fprintf(out, "\n%s\n", f.title())
+	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", strings.Join(textfmt.Lines(f.Reason()+".", external.ScreenWidth), "\n"), f.title())
 	if f.like != "" {
 		tell(out, fmt.Sprintf("As in storm %s; stored in %s", f.like, f.dir))
 		return

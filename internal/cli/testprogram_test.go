@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/external"
+	"github.com/lockstorm/lockstorm/internal/program"
 	"github.com/lockstorm/lockstorm/internal/show/ci"
 	userlock "github.com/lockstorm/lockstorm/locktest"
 )
@@ -60,12 +61,16 @@ func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
 		for _, s := range lock.storms {
 			got = append(got, s.scenario.Name)
 		}
+		settable := lock.External().WallClock
 		for _, s := range userlock.Storms(userlock.Config{Backend: userlock.Process, Nodes: nodes}) {
-			if s.Name != "clients-clocks-differ" && !strings.HasPrefix(s.Name, "callers-") { // programs have neither
+			if !strings.HasPrefix(s.Name, "callers-") && (s.Name != "clients-clocks-differ" || settable) {
 				wanted = append(wanted, s.Name)
 			}
 		}
 		want(t, fmt.Sprintf("storms on %d nodes", nodes), strings.Join(got, " "), strings.Join(wanted, " "))
+		if lock.config.TTL%time.Second == 0 {
+			t.Errorf("the default TTL is %v: locks cut it to whole seconds", lock.config.TTL)
+		}
 	}
 }
 
@@ -186,13 +191,13 @@ func TestAProgramTellsLosses(t *testing.T) {
 // was tried and what was not.
 func TestAProgramThatNeverGrants(t *testing.T) {
 	t.Parallel()
-	code, out, problems := testProgram(t, "refuses", configured(t, "rounds: 3"), "--storm", "calm", "--out", t.TempDir())
+	code, out, problems := testProgram(t, "refuses", configured(t, "rounds: 3", "bounds: {free: 1m}"), "--storm", "calm", "--out", t.TempDir())
 	if code != exitContradiction {
 		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}
 	wantIn(t, out, "FAILED     calm", "Nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: not today",
 		"\n0 grants in 1 run of 1 storm; not exercised: extensions, holds beyond the TTL, notices of a loss, ended contexts, grants to callers that share a lock, grants of confusing names, runs with client clocks, generated faults")
-	code, out, problems = testProgram(t, "refuses", configured(t, "rounds: 3"), "--storm", "node-stands-still", "--out", t.TempDir(), "--seed", "7")
+	code, out, problems = testProgram(t, "refuses", configured(t, "rounds: 3", "bounds: {free: 1m}"), "--storm", "node-stands-still", "--out", t.TempDir(), "--seed", "7")
 	if code != exitUndecided {
 		t.Errorf("with faults: exit code %d\n%s%s", code, out, problems)
 	}
@@ -210,13 +215,39 @@ func TestKeysOfAProgramAreJudged(t *testing.T) {
 	}
 	wantIn(t, out, "Node 1 still kept the key of", "Violated, too: C (contract).")
 	code, out, problems = testProgram(t, "right", configured(t, "rounds: 5"), append(flags, t.TempDir())...)
-	if code != exitAsExpected || !strings.Contains(out, "L3 holds") {
+	if code != exitAsExpected || !strings.Contains(out, "B holds") || !strings.Contains(out, "L3 holds") {
 		t.Errorf("right: exit code %d\n%s%s", code, out, problems)
 	}
 	code, out, problems = testProgram(t, "one-value", configured(t, "rounds: 5"), append(flags, t.TempDir())...)
 	if code != exitAsExpected || !strings.Contains(out, "L3 unknown") {
 		t.Errorf("one value: exit code %d\n%s%s", code, out, problems)
 	}
+}
+
+// A lock that counts its validity from after the reply is found without a second client.
+func TestAProgramThatCountsLate(t *testing.T) {
+	t.Parallel()
+	code, out, problems := testProgram(t, "counts-late", configured(t, "rounds: 5"), "--ttl", "1s", "--storm", "calm", "--out", t.TempDir())
+	if code != exitContradiction {
+		t.Errorf("exit code %d\n%s%s", code, out, problems)
+	}
+	wantIn(t, strings.Join(strings.Fields(out), " "), " B violated, V1 holds", // the lines are as long as a screen is wide
+		"A client is told that it holds the lock, but its keys do not protect the hold: the lock itself counts its validity from ", "ms longer than a quorum keeps it. B (backing) is violated in calm, seed 1, ")
+}
+
+// A lock that compares the wall clocks of clients is found by the default storms.
+func TestAProgramThatComparesClocks(t *testing.T) {
+	t.Parallel()
+	lock := program.Lock{Command: []string{"python3", "testdata/comparesclocks.py"}}
+	if !lock.External().WallClock {
+		t.Skip("needs python3 and libfaketime")
+	}
+	args := append([]string{"test", "--ttl", "1s", "--storm", "calm,clients-clocks-differ", "--out", t.TempDir(), "--"}, lock.Command...)
+	code, out, problems := decided(t, args...)
+	if code != exitContradiction {
+		t.Errorf("exit code %d\n%s%s", code, out, problems)
+	}
+	wantIn(t, out, "ok         calm ", "VIOLATED   clients-clocks-differ ", "Two clients hold the lock at once", "1 run with client clocks")
 }
 
 // Law: runs for which there is no time are not begun, and are no pass.

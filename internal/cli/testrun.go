@@ -65,7 +65,7 @@ func (t *lockTest) settled(ctx context.Context, number int, s scenarios.Scenario
 			return testedRun{unbegun: true}, ctx.Err()
 		}
 		r, err := t.once(ctx, s, seed)
-		slow := err == nil && r.Slipped()
+		slow := err == nil && (r.Slipped() || r.Slow)
 		t.pace.end(atATime, slow)
 		if !slow || r.Interrupted || tries == maxTries || !t.fits(s) {
 			return r, err
@@ -99,6 +99,9 @@ func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) 
 	r.Result, r.dir, err = keeper.Run(ctx, seed)
 	if err = cmp.Or(err, p.Err()); err != nil {
 		return r, err
+	}
+	if p.ClockSet() {
+		r.did.Clocks = 1
 	}
 	r.unused = p.Unused()
 	return r, storeStderr(p, r.dir)

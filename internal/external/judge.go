@@ -19,6 +19,9 @@ type Judgment struct {
 	Open   []checker.Finding // promised under the plan and undecided
 	Limits []Limit
 
+	// Slow says that a promise is open because the machine was too slow for it, and may be decided by another run.
+	Slow bool
+
 	promised bool // something is promised
 	covered  bool // something is promised under the plan
 	decided  bool // something that is promised under the plan is decided
@@ -100,6 +103,12 @@ func Judge(r runner.Result, t Capabilities, named []checker.Property, keys bool)
 				Undecided: fmt.Sprintf("the machine was too slow for the plan: events were up to %v late; allowed: %v", r.SchedulingLag, done.SlipLimit()),
 			})
 		case r.Slipped():
+		case f.Verdict == checker.Violated && why == nil && stoppedLate(r, t, f.Property):
+			j.Slow = true
+			j.Open = append(j.Open, checker.Finding{
+				Property: f.Property, Verdict: checker.Unknown, Where: f.Where,
+				Undecided: fmt.Sprintf("the lock does not report a loss, so that clients stop %v before the end of a hold, and the machine was up to %v late", claimMargin(done.Lock.TTL), r.SchedulingLag),
+			})
 		case f.Verdict == checker.Violated && why == nil:
 			j.Broken = append(j.Broken, f)
 		case f.Verdict == checker.Violated:
@@ -111,6 +120,14 @@ func Judge(r runner.Result, t Capabilities, named []checker.Property, keys bool)
 		}
 	}
 	return j
+}
+
+// stoppedLate reports whether a client may have worked beyond the end of its hold because the machine woke it late. The
+// lock does not tell, so to stop in time is the client's task. It may be late twice: when it wakes, and when it says
+// that it has stopped.
+func stoppedLate(r runner.Result, t Capabilities, p checker.Property) bool {
+	claimed := slices.ContainsFunc(r.Scenario.Clients, func(c scenarios.Client) bool { return c.Claimed })
+	return (p == checker.Section || p == checker.Effect) && claimed && !t.Tells && r.SchedulingLag > claimMargin(r.Scenario.Lock.TTL)/2
 }
 
 // Stored is the judgment as it is stored with the run.

@@ -163,7 +163,12 @@ type clock struct {
 	instant env.Instant
 }
 
-func newClock(r env.Runtime) clock { return clock{time.Now(), r.Now(env.Monotonic)} }
+// newClock reads the clock of the run first: if the machine stalls in between, ends of validity are too early, which
+// blames nobody.
+func newClock(r env.Runtime) clock {
+	instant := r.Now(env.Monotonic)
+	return clock{time.Now(), instant}
+}
 
 // instantOf converts an end of validity that the lock returned at now, and returns how far
 // ahead it was.
@@ -218,8 +223,8 @@ func (h *hold) Check() error {
 	return h.held.Err()
 }
 
-// claimMargin is the part of the TTL for which a client stops working before the end of validity.
-const claimMargin = 20
+// claimMargin returns how long before the end of validity a client stops working.
+func claimMargin(ttl time.Duration) time.Duration { return ttl / 20 }
 
 // ClaimEnd returns when a client stops working that works no longer than the lock claims, or
 // [env.Never] if the lock reports that a hold is over, or gives it no end.
@@ -228,7 +233,7 @@ func (h *hold) ClaimEnd() env.Instant {
 	if h.Lost != nil || end == env.Never {
 		return env.Never
 	}
-	return end.Add(-h.ttl / claimMargin)
+	return end.Add(-claimMargin(h.ttl))
 }
 
 // errNoExtension is the error of a hold that cannot be extended.

@@ -73,6 +73,9 @@ func open(f *child.Forker, command []string, c external.Config, s runner.ClientE
 		wall.close()
 		return nil, fmt.Errorf("client %d: %w", s.Client, err)
 	}
+	if wall != nil { // whether the program reads it, its library does not say
+		u.ReadClock()
+	}
 	s.Process.Attach(k)
 	go k.report()
 	return k, nil

@@ -62,6 +62,9 @@ func (r *Run) Seen() external.Capabilities {
 	return traits
 }
 
+// ClockSet reports whether a fault could set the clock of a client.
+func (r *Run) ClockSet() bool { return r.usage.ClockRead() }
+
 // Err returns the error of a run whose verdicts are worth nothing: a program that did not use the
 // addresses that it was given.
 func (r *Run) Err() error {

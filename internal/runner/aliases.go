@@ -98,7 +98,7 @@ func (a *aliases) Record(e *history.Event) {
 	case history.KeyExtended:
 		if k := a.key(e); k != nil && k.exists {
 			k.detail, k.ends = e.Detail, e.Ends
-			a.pass(e, k)
+			a.pass(a.together(e, k), k)
 		}
 		return
 	case history.KeyGone:
@@ -355,13 +355,34 @@ func compareLocations(a, b keyLocation) int {
 
 func (k *aliasedKey) share(node int) tokenOnNode { return tokenOnNode{node, k.call.resource, k.token} }
 
-// appeared records a key if it is the first of its token on its node.
+// appeared records a key if it is the first of its token on its node. Of another one it records that the token is
+// kept for longer, if it is.
 func (a *aliases) appeared(e *history.Event, k *aliasedKey) {
+	s, before := k.share(e.Node), a.together(e, k)
 	k.exists, k.detail, k.ends = true, e.Detail, e.Ends
-	s := k.share(e.Node)
 	if a.count[s]++; a.count[s] == 1 {
 		a.pass(e, k)
+		return
 	}
+	if after := a.together(e, k); before.Ends != 0 && (after.Ends == 0 || after.Ends > before.Ends) {
+		after.Kind, after.Sent = history.KeyExtended, 0
+		a.pass(after, k)
+	}
+}
+
+// together returns an event about a key with the last end of all keys that have its token on the node.
+func (a *aliases) together(e *history.Event, k *aliasedKey) *history.Event {
+	all, some := *e, false
+	for at, other := range a.keys {
+		if !other.exists || other.share(at.node) != k.share(e.Node) {
+			continue
+		}
+		if !some || other.ends == 0 || all.Ends != 0 && other.ends > all.Ends {
+			all.Ends, all.Detail = other.ends, other.detail
+		}
+		some = true
+	}
+	return &all
 }
 
 // vanished records that a key is gone if it was the last of its token on its node.
@@ -376,9 +397,14 @@ func (a *aliases) vanished(e *history.Event, k *aliasedKey) {
 	}
 }
 
+// pass records an event about a key. If a watch reports the keys of clients that share a lock, it is a guess which
+// call set it, which nobody is to be blamed by: then its end is not known.
 func (a *aliases) pass(e *history.Event, k *aliasedKey) {
 	named := *e
 	named.Resource, named.Token = k.call.resource, k.token
+	if a.late && a.share > 1 {
+		named.Ends = 0
+	}
 	if e.Client != 0 && a.lock(e.Client) == a.lock(k.call.client) {
 		named.Client = k.call.client
 	}

@@ -68,6 +68,22 @@ func (s twice) Record(e *history.Event) {
 	}
 }
 
+// Where a watch reports keys, some violations of backing are seen, but not all: none is expected where the row has
+// none, and either verdict where it has one.
+func TestExpectationOfBackingThatIsWatched(t *testing.T) {
+	watched := simulator
+	watched.Watched = true
+	for row, want := range map[string]scenarios.Match{"calm": scenarios.Contradicted, "evicted-single-key": scenarios.Met} {
+		e := prepared(t, watched, find(t, row))
+		if got := e.Scenario().Expect.Judge(checker.Backing, checker.Violated); got != want {
+			t.Errorf("%s: a violation is %v, want %v", row, got, want)
+		}
+		if got := e.Scenario().Expect.Judge(checker.Backing, checker.Holds); got == scenarios.Contradicted {
+			t.Errorf("%s: that it holds is a contradiction", row)
+		}
+	}
+}
+
 // The error of a run in a storm says which run it was.
 func TestErrorOfARunNamesItsSeed(t *testing.T) {
 	broken := runner.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}, Open: func(context.Context, nemesis.Setting, uint64, history.Sink) (runner.World, error) {

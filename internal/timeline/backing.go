@@ -51,10 +51,14 @@ func (t *Timeline) noteVote(k *KeyChange) {
 	if k.Client != 0 && k.At < t.quarantinedUntil[k.Node] {
 		keys.Ignored = keys.Ignored.With(k.Node)
 	}
+	t.makeEnds(keys)
+	keys.setEnd(k.Node, k.ends)
+}
+
+func (t *Timeline) makeEnds(keys *Keys) {
 	if keys.ends == nil {
 		keys.ends = make([]history.Time, t.Header.Nodes)
 	}
-	keys.setEnd(k.Node, k.ends)
 }
 
 // setEnd notes when the key of a node ends.
@@ -156,6 +160,67 @@ func (h *Hold) PlannedUntil(quorum Electorate) history.Time {
 	for s := h.Keys.Set; s != 0; s = s.Without(s.First()) {
 		if at := h.Keys.End(s.First()); at > latest && quorum.Quorum(h.PlannedBackers(at)) {
 			latest = at
+		}
+	}
+	return latest
+}
+
+// noteEnd notes when the key of a node ends that a watch reports. Of several ends the latest counts: nobody knows which of
+// them the key had when a call returned.
+func (t *Timeline) noteEnd(keys *Keys, f *Fact) {
+	t.makeEnds(keys)
+	if keys.Sent == 0 {
+		keys.Sent = f.Sent
+	}
+	ends := f.Ends
+	if ends == 0 { // not known, or never
+		ends = Forever
+	}
+	if uint(f.Node-1) < uint(len(keys.ends)) {
+		keys.setEnd(f.Node, max(keys.ends[f.Node-1], ends))
+	}
+}
+
+// Seen returns the nodes that have been seen with the hold's key, of keys that a watch reports.
+func (k *Keys) Seen() (s Nodes) {
+	for i, ends := range k.ends {
+		if ends != 0 {
+			s = s.With(i + 1)
+		}
+	}
+	return s
+}
+
+// MayKeep returns the nodes of a history with a watch that may keep the hold's key up to an instant, as they were when a
+// call of the hold returned. surely are those of them whose key was seen with such an end, and unseen the nodes of
+// which the watch has not yet reported everything up to the return. Where it began anew during the hold nothing is
+// known. A key that is gone counts as one that was to live as long as it could.
+func (t *Timeline) MayKeep(h *Hold, until, returned history.Time) (may, surely, unseen Nodes) {
+	for n := 1; n <= t.Header.Nodes; n++ {
+		ends := history.Time(0)
+		if n <= len(h.Keys.ends) {
+			ends = h.Keys.ends[n-1]
+		}
+		if ends >= until && ends != Forever {
+			surely = surely.With(n)
+		}
+		late := t.seen[n] < returned
+		if late {
+			unseen = unseen.With(n)
+		}
+		if ends >= until || late || t.seenSince[n] > h.Acquire.At {
+			may = may.With(n)
+		}
+	}
+	return may, surely, unseen
+}
+
+// MayKeepUntil returns until when a quorum may have kept the keys of a hold, as they were when a call returned.
+func (t *Timeline) MayKeepUntil(h *Hold, quorum Electorate, returned history.Time) history.Time {
+	latest := LongAgo
+	for _, ends := range h.Keys.ends {
+		if may, _, _ := t.MayKeep(h, ends, returned); ends > latest && ends != Forever && quorum.Quorum(may) {
+			latest = ends
 		}
 	}
 	return latest

@@ -21,7 +21,8 @@ type Keys struct {
 
 	Entry StoredEntry // in a store
 
-	ends []history.Time // by node, from 0: see [Keys.End]
+	ends []history.Time // by node, from 0: see [Keys.End], or [Timeline.MayKeep] of keys that a watch reports
+	Sent history.Time   // when a client first sent what set such a key; 0: not known
 
 	lastSet history.Time // when a node last set it soon after acquire was called: see lateShare
 
@@ -48,7 +49,7 @@ type KeyChange struct {
 func (t *Timeline) keyChanged(f *Fact, _ bool) bool {
 	f.Locked = t.Resource(f.Resource)
 	if t.Header.Watched {
-		f.Locked.watchedKey(f)
+		t.watchedKey(f)
 		return true
 	}
 	if !t.Header.Keys {
@@ -70,14 +71,17 @@ func (t *Timeline) keyChanged(f *Fact, _ bool) bool {
 }
 
 // watchedKey enters a change of a key that a watch reports. It took place before, at a time that is not
-// known, and for a client that is not known. So nothing but clean-up and the truth of releases and
-// extensions is judged by it.
-func (r *Resource) watchedKey(f *Fact) {
-	for _, h := range r.Holds {
+// known, and for a client that is not known. So nothing is judged by it but clean-up, the truth of releases and
+// extensions, and how long a key was to live.
+func (t *Timeline) watchedKey(f *Fact) {
+	for _, h := range f.Locked.Holds {
 		if h.Token != f.Token {
 			continue
 		}
 		keys := &h.Keys
+		if f.Kind != history.KeyGone {
+			t.noteEnd(keys, f)
+		}
 		keys.expires(f.Kind, f.Node, f.Detail == history.NoExpiry)
 		switch f.Kind {
 		case history.KeyExtended:

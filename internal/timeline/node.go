@@ -132,7 +132,7 @@ func (t *Timeline) leader(f *Fact, _ bool) bool {
 func (t *Timeline) entriesSeen(f *Fact, _ bool) bool {
 	f.WaitedSince = f.Sent
 	if f.Node < len(t.seen) {
-		t.seen[f.Node] = max(t.seen[f.Node], f.Sent)
+		t.seen[f.Node], t.seenSince[f.Node] = max(t.seen[f.Node], f.Sent), f.Since
 		if f.Since > t.Answered[f.Node] { // the watch had to begin anew
 			f.WaitedSince = t.Answered[f.Node]
 		}

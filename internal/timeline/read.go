@@ -56,6 +56,7 @@ type Timeline struct {
 	led              history.Time         // when the leader of a store last changed
 	leaderless       bool                 // the store has no leader
 	seen             []history.Time       // by node (0: the store): until when all changes of its keys or entries are recorded; nil: no watch
+	seenSince        []history.Time       // the same: since when
 	Answered         []history.Time       // by node (0: the store): when it last answered its watch; nil: no watch
 	Changes          []KeyChange          // of this instant, applied at its end
 }
@@ -122,7 +123,7 @@ func New(h history.Header) *Timeline {
 	t.observers, t.settlers = make([]Observer, 0, usual), make([]Settler, 0, usual)
 	t.Client(h.Clients)
 	if h.Watched {
-		t.seen, t.Answered = make([]history.Time, h.Nodes+1), make([]history.Time, h.Nodes+1)
+		t.seen, t.seenSince, t.Answered = make([]history.Time, h.Nodes+1), make([]history.Time, h.Nodes+1), make([]history.Time, h.Nodes+1)
 	}
 	for kind := range t.windows {
 		t.windows[kind] = windows{kind: WindowKind(kind), ends: windowEnds[kind], timeline: t}

@@ -28,8 +28,9 @@ type Log interface {
 
 // Watch watches the keys of a node, over all servers that the node has had.
 type Watch struct {
-	log  Log
-	keys map[string]held // as recorded, by their names
+	log   Log
+	keys  map[string]held // as recorded, by their names
+	clock serverClock     // of the current server
 }
 
 // held is a key.
@@ -38,15 +39,15 @@ type held struct {
 	expiry int64 // in milliseconds of the server's wall clock; 0: it is not known; or noExpiry
 }
 
-// event returns an event about the key as it is, with its end by the server's wall clock: a key lives
-// through the millisecond of its expiry.
-func (k held) event(kind history.Kind, name string) history.Event {
+// event returns an event about a key as it is. Its end is the latest instant of the machine's monotonic
+// clock that it can be: a key lives through the millisecond of its expiry.
+func (w *Watch) event(kind history.Kind, name string, k held) history.Event {
 	e := history.Event{Kind: kind, Resource: name, Token: k.value}
 	switch {
 	case k.expiry == noExpiry:
 		e.Detail = history.NoExpiry
 	case k.expiry > 0:
-		e.Ends = history.Time((k.expiry + 1) * int64(time.Millisecond))
+		e.Ends = w.clock.latest((k.expiry + 1) * int64(time.Millisecond))
 	}
 	return e
 }
@@ -93,10 +94,13 @@ func open(ctx context.Context, addr string) (*stream, error) {
 }
 
 func (w *Watch) follow(ctx context.Context, asking *redis.Client, s *stream, lost string, began func()) error {
+	w.clock = serverClock{}
+	before := w.log.Now()
 	last, there, err := list(ctx, asking)
 	if err != nil {
 		return err
 	}
+	w.clock.read(last.now, before, w.log.Now())
 	w.log.Gap()
 	if _, err := w.upTo(ctx, s, last.offset); err != nil { // the changes before are in the list
 		return err
@@ -107,12 +111,13 @@ func (w *Watch) follow(ctx context.Context, asking *redis.Client, s *stream, los
 		before := w.log.Now()
 		now, err := lookAt(ctx, asking)
 		if err != nil {
-			w.record(s.take(everything), unknownReason)
+			w.recordLast(s.take(everything))
 			return err
 		}
+		w.clock.read(now.now, before, w.log.Now())
 		changes, err := w.upTo(ctx, s, now.offset)
 		if err != nil {
-			w.record(changes, unknownReason)
+			w.recordLast(changes)
 			return err
 		}
 		w.record(changes, reasonOf(last, now, changes))
@@ -121,7 +126,7 @@ func (w *Watch) follow(ctx context.Context, asking *redis.Client, s *stream, los
 		select {
 		case <-time.After(lookInterval):
 		case <-ctx.Done():
-			w.record(s.take(everything), unknownReason)
+			w.recordLast(s.take(everything))
 			return ctx.Err()
 		}
 	}
@@ -138,6 +143,7 @@ type look struct {
 	offset           int64
 	expired, evicted int64
 	clock            int64 // of the server, in milliseconds; only of a list
+	now              int64 // of the same clock, in microseconds; 0: INFO does not state it
 }
 
 // lookAt looks at the server.
@@ -157,6 +163,7 @@ func parseLook(info string) (l look, err error) {
 			return l, fmt.Errorf("INFO states no %s", name)
 		}
 	}
+	l.now, _ = strconv.ParseInt(field(info, "server_time_usec"), 10, 64)
 	return l, nil
 }
 
@@ -248,7 +255,7 @@ func (w *Watch) compare(there map[string]held, clock int64, lost string) {
 	for _, name := range slices.Sorted(maps.Keys(there)) {
 		if _, known := w.keys[name]; !known {
 			w.keys[name] = there[name]
-			e := there[name].event(history.KeySet, name)
+			e := w.event(history.KeySet, name, there[name])
 			e.Reason = history.RolledBack
 			w.log.Record(e)
 		}
@@ -277,6 +284,13 @@ func reasonOf(from, to look, changes []change) string {
 		return history.Evicted
 	}
 	return unknownReason
+}
+
+// recordLast records changes after which the server could not be looked at any more: nobody knows why keys
+// are gone, and whether its clock was set meanwhile.
+func (w *Watch) recordLast(changes []change) {
+	w.clock.lost = true
+	w.record(changes, unknownReason)
 }
 
 // record records changes. Keys are gone for that reason, unless a note says otherwise.
@@ -313,19 +327,19 @@ func (w *Watch) set(name string, is held) {
 	case known && was == is:
 		return
 	case known && was.value == is.value:
-		w.log.Record(is.event(history.KeyExtended, name))
+		w.log.Record(w.event(history.KeyExtended, name, is))
 		return
 	case known:
 		w.log.Record(history.Event{Kind: history.KeyGone, Resource: name, Token: was.value, Reason: history.Overwritten})
 	}
-	w.log.Record(is.event(history.KeySet, name))
+	w.log.Record(w.event(history.KeySet, name, is))
 }
 
 func (w *Watch) extended(name string, expiry int64) {
 	if is, known := w.keys[name]; known {
 		is.expiry = expiry
 		w.keys[name] = is
-		w.log.Record(is.event(history.KeyExtended, name))
+		w.log.Record(w.event(history.KeyExtended, name, is))
 	}
 }
 

@@ -29,6 +29,7 @@ type log struct {
 
 	mu     sync.Mutex
 	events []string
+	ends   history.Time // of the last key
 	seen   env.Instant
 	gaps   int
 	asked  int           // how many looks have begun
@@ -46,7 +47,7 @@ func (l *log) Record(e history.Event) {
 	if e.Detail != "" {
 		text += " " + e.Detail
 	}
-	l.events = append(l.events, text)
+	l.events, l.ends = append(l.events, text), e.Ends
 }
 
 func (l *log) Gap() {
@@ -201,6 +202,35 @@ func TestIsNoReplica(t *testing.T) {
 	})
 	if err != nil || acknowledged.Val() != int64(0) {
 		t.Errorf("WAIT counts %v replicas, %v", acknowledged.Val(), err)
+	}
+}
+
+// Law: the end that is told of a key is none before its true one, and hardly later, unless the server's clock was
+// set since it was looked at: then it is not known.
+func TestEndsOfKeys(t *testing.T) {
+	s, w, l := begin(t, redisserver.Options{Clocks: true})
+	follow(t, w, s.Addr(), "")
+	ends := func(word string) (early, late time.Duration) {
+		t.Helper()
+		before := l.now()
+		servertest.Do(t, s, "SET k v PX 100000")
+		done := l.now()
+		l.expect(word + " k v")
+		if l.ends == 0 {
+			return -1, -1
+		}
+		return env.Instant(l.ends).Sub(before.Add(100 * time.Second)), env.Instant(l.ends).Sub(done.Add(100*time.Second + time.Millisecond))
+	}
+	for i, word := range []string{"key-set", "key-extended", "key-extended"} {
+		if early, late := ends(word); early < 0 || late > 500*time.Millisecond {
+			t.Errorf("key %d: told %v after the earliest end, and %v after the latest", i, early, late)
+		}
+	}
+	if err := s.SetClock(-time.Minute, 1); err != nil {
+		t.Fatal(err)
+	}
+	if early, _ := ends("key-extended"); early != -1 {
+		t.Errorf("the server's clock was set, and a key is told to end %v after the earliest end", early)
 	}
 }
 

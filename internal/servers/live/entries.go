@@ -12,8 +12,8 @@ type EntryLog interface {
 	// Record records a change, once, in the order in which they were made: an
 	// [history.EntrySet], [history.EntryDeleted] or [history.EntryGone] with its Token, see
 	// [env.EntryToken], or an [history.KeySet], [history.KeyExtended] or [history.KeyGone] with its
-	// Resource and Token, which are the key's name and value, and Ends by the node's wall clock, in
-	// nanoseconds since 1970. An entry or a key whose token is of no try is ignored. An update of an entry that changes the token is the end of one entry and the
+	// Resource and Token, which are the key's name and value, and Ends, the latest instant of the machine's
+	// monotonic clock at which its time to live may be over (0: it is not known). An entry or a key whose token is of no try is ignored. An update of an entry that changes the token is the end of one entry and the
 	// beginning of another; any other is not recorded.
 	Record(e history.Event)
 
@@ -40,23 +40,13 @@ type entryLog struct {
 func (l entryLog) Record(e history.Event) {
 	e.Node = l.node
 	l.add(0, justNow, func(at history.Time) {
-		e.Ends = l.ends(e.Ends)
+		if e.Ends != 0 {
+			e.Ends = history.Time(env.Instant(e.Ends).Sub(l.origin))
+		}
 		if l.tries.Complete(&e) {
 			l.write(at, e)
 		}
 	})
-}
-
-// ends converts the end of a key. 0: it is not known, or the node's clock stands still.
-func (l entryLog) ends(shown history.Time) history.Time {
-	if shown == 0 {
-		return 0
-	}
-	at := l.ground.instant(l.walls[l.node-1].When(int64(shown)))
-	if at == env.Never {
-		return 0
-	}
-	return history.Time(at.Sub(l.origin))
 }
 
 // Gap implements [EntryLog].

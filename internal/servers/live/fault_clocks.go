@@ -61,7 +61,6 @@ func (k clockWorld) silence(client int, on bool) {
 func (w *World) changeWall(node int, how func(*world.Clock)) {
 	wall := &w.walls[node-1]
 	how(wall)
-	w.history.wallChanged(node, *wall)
 	ahead := time.Duration(wall.At(w.ground.now()) - int64(w.ground.shows(env.Wall)))
 	w.awaitRestart(node)
 	if err := w.server(node).(Clocked).SetClock(ahead, wall.Pace()); err != nil {

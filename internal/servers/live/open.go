@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
@@ -61,7 +60,6 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 	for range fleet.Servers {
 		w.walls = append(w.walls, w.ground.clock(env.Wall))
 	}
-	w.history.walls = slices.Clone(w.walls)
 	w.over, w.end = context.WithCancel(context.Background())
 	w.injector = world.NewInjector(w, s.Plan, faults, w.history.worldEvent)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)

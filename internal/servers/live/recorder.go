@@ -25,7 +25,6 @@ type recorder struct {
 	phase    phase
 	expiries *world.LeaseExpiries
 	hands    []clockReadings      // the clients' clocks, from 0, as of the last event written
-	walls    []world.Clock        // of the nodes, from 0: keys end by them
 	tries    tries                // as of the last event written
 	requests *keywatch.Requests   // of an external lock, then the same as tries; nil: it is of this program
 	gaps     map[int]history.Time // when the watch of a node's keys, or of entries (0), last began anew
@@ -235,13 +234,6 @@ func (r *recorder) clocksChange(client int, change func() clockReadings) {
 		r.hands[client-1] = changed
 		r.expiries.ClockChanged(at, client)
 	})
-}
-
-// wallChanged notes that the wall clock of a node has changed.
-func (r *recorder) wallChanged(node int, wall world.Clock) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.walls[node-1] = wall
 }
 
 // expiryTime returns when the client's clock reaches until.
