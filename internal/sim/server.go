@@ -216,6 +216,25 @@ func (w *World) makeUnreachable(n *node, forGood bool) {
 	}
 }
 
+// stop stops a node's server. If it is stopped by a pause of its clients, no key expires meanwhile.
+func (w *World) stop(n *node, clients, forGood bool) {
+	n.stopped, n.frozen, n.forGood = true, clients, forGood
+}
+
+// goOn ends a stop. The keys that were due meanwhile expire now.
+func (w *World) goOn(n *node) {
+	if n.frozen {
+		n.frozen, n.thawed, w.nextExpiry = false, w.now, w.now
+	}
+	n.stopped = false
+}
+
+// takeOver starts a server in place of a node's, on a machine whose clock may differ.
+func (w *World) takeOver(n *node, fault int, by nemesis.Action) {
+	w.clocks.Begin(fault, by.Effects(w.setting).Clock)
+	w.comeUp(n)
+}
+
 // vanish makes a node's server unavailable, whether its process died or not.
 func (w *World) vanish(n *node, left string) {
 	n.down, n.syncing, n.evicting = true, false, eviction{}
