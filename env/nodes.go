@@ -129,6 +129,12 @@ type Command struct {
 	// out, and whether somebody has vouched for that run after watching it for
 	// so long. 0 asks for neither.
 	Vouched time.Duration
+
+	// Native, of OpDelete and OpExtend, allows the node to use its own conditional command in place
+	// of a script. That of OpExtend, SET key token IFEQ token PX ttl, sets the remaining life even to
+	// less than before, so the caller guarantees that no request for this token has, or will ever
+	// have, a longer TTL than this one.
+	Native bool
 }
 
 // Answer is what became of one request.

@@ -3,13 +3,56 @@ package nemesis
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Failover kills the master of a node at the start; at the end the node's
 // asynchronous replica takes its place, with the changes that had reached it
 // when the master died. The setting has to give the nodes replicas.
+//
+// A planned failover pauses the master's clients instead, as CLIENT PAUSE does, until at the end the
+// replica, which has every change by then, takes its place. Nothing is lost, and nothing expires
+// meanwhile. A migration of the key's slot that pauses writes is the same to a lock.
 type Failover struct {
-	Node int `yaml:"node" want:"1.."`
+	Node     int  `yaml:"node" want:"1.."`
+	Planned  bool `yaml:"planned,omitempty"` // the master pauses its clients and hands over every change. Otherwise it dies
+	Takeover `yaml:",inline"`
+}
+
+// Takeover is the machine on which a node's server goes on.
+type Takeover struct {
+	// ClockOffset is how far the wall clock of the machine that takes over is ahead of that of the machine
+	// before; below 0: behind. Redis keeps the expiry of a key as wall time, so the offset is taken
+	// from what each key has left to live, or added.
+	ClockOffset time.Duration `yaml:"clock_offset,omitempty"`
+}
+
+// effects adds the step of a node's wall clock to the effects of a fault.
+func (t Takeover) effects(node int, e Effects) Effects {
+	if t.ClockOffset != 0 {
+		e.Does |= StepsClock
+		e.Clock = ClockError{Machine: Machine{Node: node}, Step: t.ClockOffset}
+	}
+	return e
+}
+
+// features are those of a fault that changes the clock of a node, if it does.
+func (t Takeover) features(node int) []Feature {
+	if t.ClockOffset == 0 {
+		return nil
+	}
+	return Machine{Node: node}.features()
+}
+
+// String says how the clock differs, if it does.
+func (t Takeover) String() string {
+	switch {
+	case t.ClockOffset > 0:
+		return fmt.Sprintf(", whose wall clock is %v ahead", t.ClockOffset)
+	case t.ClockOffset < 0:
+		return fmt.Sprintf(", whose wall clock is %v behind", -t.ClockOffset)
+	}
+	return ""
 }
 
 // Kind is "failover".
@@ -20,7 +63,10 @@ func (*Failover) about() string {
 }
 
 func (f *Failover) String() string {
-	return fmt.Sprintf("node %d fails over to its replica", f.Node)
+	if f.Planned {
+		return fmt.Sprintf("node %d hands over to its replica%v", f.Node, f.Takeover)
+	}
+	return fmt.Sprintf("node %d fails over to its replica%v", f.Node, f.Takeover)
 }
 
 func (f *Failover) validate(s Setting) error { return field("node", f.requires(s)) }
@@ -36,10 +82,30 @@ func (f *Failover) claims(Setting) []string { return []string{server(f.Node)} }
 
 // Effects implements [Action].
 func (f *Failover) Effects(Setting) Effects {
-	return Effects{Does: TakesDown | PromotesReplica, Away: just(f.Node), Outage: Outage{Node: f.Node, Loses: true}}
+	e := Effects{Does: TakesDown | PromotesReplica, Away: just(f.Node), Outage: Outage{Node: f.Node, Loses: !f.Planned}}
+	if f.Planned {
+		e.Does |= StopsNode
+	}
+	return f.effects(f.Node, e)
 }
 
-func (f *Failover) simpler(Setting) Action { return &Crash{Node: f.Node} }
+// PlannedFeature is the feature of failovers that lose nothing.
+const PlannedFeature Feature = "failover: planned"
+
+func (f *Failover) features() []Feature {
+	list := f.Takeover.features(f.Node)
+	if f.Planned {
+		list = append(list, PlannedFeature)
+	}
+	return list
+}
+
+func (f *Failover) simpler(Setting) Action {
+	if usual := (Failover{Node: f.Node}); *f != usual {
+		return &usual
+	}
+	return &Crash{Node: f.Node}
+}
 
 func (*Failover) ending() ending { return ending{} }
 

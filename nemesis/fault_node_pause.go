@@ -4,8 +4,12 @@ import "fmt"
 
 // NodePause stops a node's server, as SIGSTOP does. Its clock runs on. Requests wait
 // in its socket; the server processes them in order when it continues.
+//
+// With client_pause the server runs, and CLIENT PAUSE makes it hold the requests back. No key expires or
+// is evicted meanwhile: what is due goes at the end. On a real server only writes and scripts wait.
 type NodePause struct {
-	Node int `yaml:"node" want:"1.."`
+	Node        int  `yaml:"node" want:"1.."`
+	ClientPause bool `yaml:"client_pause,omitempty"`
 }
 
 // Kind is "node-pause".
@@ -15,7 +19,29 @@ func (*NodePause) about() string {
 	return "a node's server is paused, as by SIGSTOP; requests queue in its socket"
 }
 
-func (p *NodePause) String() string { return fmt.Sprintf("node %d stands still", p.Node) }
+func (p *NodePause) String() string {
+	if p.ClientPause {
+		return fmt.Sprintf("node %d pauses its clients", p.Node)
+	}
+	return fmt.Sprintf("node %d stands still", p.Node)
+}
+
+// ClientPauseFeature is the feature of pauses by CLIENT PAUSE.
+const ClientPauseFeature Feature = "node-pause: client pause"
+
+func (p *NodePause) features() []Feature {
+	if p.ClientPause {
+		return []Feature{ClientPauseFeature}
+	}
+	return nil
+}
+
+func (p *NodePause) simpler(Setting) Action {
+	if p.ClientPause {
+		return &NodePause{Node: p.Node}
+	}
+	return nil
+}
 
 func (p *NodePause) claims(Setting) []string { return []string{server(p.Node)} }
 

@@ -9,8 +9,9 @@ import (
 // from an old snapshot, whatever its persistence. Before the run a node is
 // empty.
 type OldSnapshot struct {
-	Node int           `yaml:"node" want:"1.."`
-	Age  time.Duration `yaml:"age" want:">0s.."` // of the snapshot, when the fault starts
+	Node     int           `yaml:"node" want:"1.."`
+	Age      time.Duration `yaml:"age" want:">0s.."` // of the snapshot, when the fault starts
+	Takeover `yaml:",inline"`
 }
 
 // Kind is "old-snapshot".
@@ -21,17 +22,28 @@ func (*OldSnapshot) about() string {
 }
 
 func (o *OldSnapshot) String() string {
-	return fmt.Sprintf("node %d dies, to restart from a snapshot %v old", o.Node, o.Age)
+	text := fmt.Sprintf("node %d dies, to restart from a snapshot %v old", o.Node, o.Age)
+	if o.ClockOffset != 0 {
+		text += " on a machine" + o.Takeover.String()
+	}
+	return text
 }
 
 func (o *OldSnapshot) claims(Setting) []string { return []string{server(o.Node)} }
 
 // Effects implements [Action].
 func (o *OldSnapshot) Effects(Setting) Effects {
-	return Effects{Does: TakesDown | ReturnsOld, Away: just(o.Node), Outage: Outage{Node: o.Node, Loses: true}}
+	return o.effects(o.Node, Effects{Does: TakesDown | ReturnsOld, Away: just(o.Node), Outage: Outage{Node: o.Node, Loses: true}})
 }
 
-func (o *OldSnapshot) simpler(Setting) Action { return &Crash{Node: o.Node} }
+func (o *OldSnapshot) features() []Feature { return o.Takeover.features(o.Node) }
+
+func (o *OldSnapshot) simpler(Setting) Action {
+	if usual := (OldSnapshot{Node: o.Node, Age: o.Age}); *o != usual {
+		return &usual
+	}
+	return &Crash{Node: o.Node}
+}
 
 func (*OldSnapshot) ending() ending { return ending{} }
 

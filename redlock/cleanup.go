@@ -209,7 +209,7 @@ func (a *attempt) eraseFirst(from env.NodeSet) *round { return a.eraseIn(&a.dele
 func (a *attempt) erase(from env.NodeSet) *round { return a.eraseIn(new(round), from) }
 
 func (a *attempt) eraseIn(r *round, from env.NodeSet) *round {
-	r.send(a, from, env.Command{Op: env.OpDelete, Key: a.resource, Token: a.token}, a.mutex.config.NodeTimeout)
+	r.send(a, from, env.Command{Op: env.OpDelete, Key: a.resource, Token: a.token, Native: a.mutex.config.NativeCommands}, a.mutex.config.NodeTimeout)
 	return r
 }
 

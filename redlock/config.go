@@ -66,6 +66,14 @@ type Config struct {
 	// ZooKeeper's zxid, fences do not depend on nodes that forget nothing.
 	FenceFrom FenceSource
 
+	// NativeCommands makes the nodes delete and extend keys by conditional commands in place of
+	// scripts, where a server has them: DELEX with IFEQ (Redis 8.4) or DELIFEQ (Valkey 9.0), and
+	// SET with IFEQ and PX (Redis 8.4, Valkey 8.1). Only an extension to exactly TTL uses the
+	// latter, because SET could shorten the life of a key; a shorter one still is a script. A
+	// longer one is refused: a SET of an earlier extension that arrives late would take back
+	// what the longer one has won. Nobody has run the native commands on a real server yet.
+	NativeCommands bool
+
 	// NewToken, unless it is nil, makes the token of each try. Tokens must differ from those
 	// of all other tries of all clients: two tries with one token release each other's
 	// lock. By default a token is 20 random bytes in hexadecimal.
@@ -158,6 +166,8 @@ func (c Config) validateTTL(ttl time.Duration) error {
 		return fmt.Errorf("%w: TTL %v: want whole milliseconds, the unit of expiry in Redis", ErrConfig, ttl)
 	case c.Quarantine > 0 && ttl > c.Quarantine:
 		return fmt.Errorf("%w: TTL %v: it outlasts the quarantine of nodes, %v", ErrConfig, ttl, c.Quarantine)
+	case c.NativeCommands && ttl > c.TTL:
+		return fmt.Errorf("%w: TTL %v: with NativeCommands an extension is no longer than the lock's TTL, %v", ErrConfig, ttl, c.TTL)
 	case c.allowance(ttl) >= ttl:
 		return fmt.Errorf("%w: TTL %v: the allowance for clock error, %v, leaves nothing of it", ErrConfig, ttl, c.allowance(ttl))
 	}

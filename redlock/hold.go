@@ -80,8 +80,8 @@ func (h *Hold) Check() error {
 // Extend extends the lock to ttl from now. It never shortens the validity and never creates a
 // key. If it fails, the old end of validity stays, unless so many nodes no longer hold the key
 // that no quorum is possible: then the lock is lost. ttl is in whole milliseconds and more than
-// its [Allowance]. It may be longer than [Config.TTL]; then it counts as the longest TTL in the
-// promise of the package. The error is [ErrConfig], [ErrLost], [ErrExpiring] (the holder has been
+// its [Allowance]. Without [Config.NativeCommands] it may be longer than [Config.TTL]; then it
+// counts as the longest TTL in the promise of the package. The error is [ErrConfig], [ErrLost], [ErrExpiring] (the holder has been
 // warned, which is final), [ErrReleased], [ErrNoQuorum], [ErrExtending] or the error of ctx.
 func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 	m, a := h.attempt.mutex, h.attempt
@@ -168,7 +168,10 @@ func (h *Hold) extend(ctx context.Context, ttl time.Duration, old, until env.Ins
 		return 0, h.finishExtend(until, errEnded)
 	}
 	a.noteTTL(ttl)
-	r := a.send(m.all, env.Command{Op: env.OpExtend, Key: a.resource, Token: a.token, TTL: ttl, Vouched: m.config.Quarantine}, wait)
+	r := a.send(m.all, env.Command{
+		Op: env.OpExtend, Key: a.resource, Token: a.token, TTL: ttl, Vouched: m.config.Quarantine,
+		Native: m.config.NativeCommands && ttl == m.config.TTL, // the longest of all requests for this token
+	}, wait)
 	if m.config.Quarantine > 0 {
 		r.weigh = a.weighExtension
 	}

@@ -264,6 +264,36 @@ func TestExtend(t *testing.T) {
 	b.want("told once", b.steps(1, env.StepExpiring), "1.4s")
 }
 
+// Only an extension to the lock's own TTL, the longest of all, may set the life of a key. A shorter one raises it.
+// A longer one is refused: a SET that arrives late would take back what it has won.
+func TestNativeExtension(t *testing.T) {
+	c := config()
+	c.NativeCommands = true
+	counting := &sends{}
+	playVariant(t, func(_ *redlock.Config, _ *env.Runtime, n *env.Nodes) { counting.Nodes, *n = *n, counting }, c, 5, nil, func(b *bench, m *redlock.Mutex) {
+		h := lock(b, m)
+		b.sleep(1, 498*ms)
+		b.wantError("extend", h.Extend(context.Background(), time.Second), nil)
+		b.want("until", time.Duration(h.Until()), 1488*ms)
+		b.want("native extensions", counting.native[env.OpExtend], 1)
+		b.sleep(1, 10*ms)
+		b.wantError("extend to less", h.Extend(context.Background(), 100*ms), nil)
+		b.wantError("extend to more", h.Extend(context.Background(), time.Second+ms), redlock.ErrConfig)
+		b.want("extensions and native ones", []int{counting.of[env.OpExtend], counting.native[env.OpExtend]}, []int{2, 1})
+		b.sleep(1, 900*ms)
+		other := lockAs(b, m)
+		b.wantError("the keys have lived as long as the first extension said", other, redlock.ErrTaken)
+		b.wantError("release", h.Release(context.Background()), nil)
+		b.want("native deletes", counting.native[env.OpDelete] == counting.of[env.OpDelete], true)
+	})
+}
+
+// lockAs tries once to lock the resource again.
+func lockAs(b *bench, m *redlock.Mutex) error {
+	_, err := m.TryLock(context.Background(), "r")
+	return err
+}
+
 // Nodes that cannot be reached do not lose the lock; it goes on to its old end.
 func TestExtendWithoutQuorum(t *testing.T) {
 	b := play(t, nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(100*ms), nil)}, func(b *bench, m *redlock.Mutex) {

@@ -30,12 +30,16 @@ func TestLateYesCountsForNoOtherExtension(t *testing.T) {
 // sends counts the requests to node 1.
 type sends struct {
 	env.Nodes
-	of [env.Ops]int
+	of     [env.Ops]int
+	native [env.Ops]int // those that allow native commands
 }
 
 func (s *sends) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round {
 	if to.Has(1) {
 		s.of[c.Op]++
+		if c.Native {
+			s.native[c.Op]++
+		}
 	}
 	return s.Nodes.Send(to, c, giveUp)
 }

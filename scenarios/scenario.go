@@ -115,6 +115,11 @@ type Lock struct {
 	// Sequential makes the lock ask one node after another instead of all at once.
 	Sequential bool `yaml:"sequential,omitempty"`
 
+	// NativeCommands makes nodes delete keys by DELEX with IFEQ, and extend them by SET with IFEQ and PX,
+	// in place of scripts. No extension can then be longer than the TTL. Real servers without these
+	// commands get the scripts.
+	NativeCommands bool `yaml:"native_commands,omitempty"`
+
 	// Tokens is how the lock makes the token of a try: random is 20 random bytes,
 	// time is the time and the name of the client. Nothing means random.
 	Tokens string `yaml:"tokens,omitempty" want:"random|time"`

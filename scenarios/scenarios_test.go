@@ -115,7 +115,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"crash: {node: 3}", "crash: {node: 3}\n    kill: {client: 1}", "line 9: plan[0]: a fault names exactly one kind"},
 		{"plus: 20ms", "minus: 20ms", "line 10: plan[0].start: unknown field minus: want at, client, step"},
 		{"{after: 0s}", "0s", "line 11: plan[0].end: there is text: want a mapping"},
-		{"lock: {", "lock: {tttl: 1s, ", "line 2: lock: unknown field tttl; the nearest of 18: ttl"},
+		{"lock: {", "lock: {tttl: 1s, ", "line 2: lock: unknown field tttl; the nearest of 19: ttl"},
 		{"lock: {", "lock: {sequential: yes, ", `line 2: lock.sequential: "yes" is not true or false`},
 		{"lock: {", "lock: {linger: -1s, ", "line 2: lock.linger: -1s is negative"},
 		{"lock: {", "lock: {retry: {min: 2s, max: 1s}, ", "line 2: lock.retry.max: 1s is below min, 2s"},

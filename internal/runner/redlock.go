@@ -51,6 +51,8 @@ func redlockConfig(l scenarios.Lock) redlockSetup {
 		RetryMin:    l.Retry.Min,
 		RetryMax:    l.Retry.Max,
 		Tries:       l.Tries,
+
+		NativeCommands: l.NativeCommands,
 	}}
 }
 
@@ -64,7 +66,7 @@ func lockClock(c env.Clock) env.Clock {
 }
 
 // redlockFields are the YAML fields of a lock that only Redlock and its variants read.
-const redlockFields = "linger watchdog quarantine fence sequential tokens"
+const redlockFields = "linger watchdog quarantine fence sequential native_commands tokens"
 
 // redlockKind returns Redlock, or a variant whose configuration adjust changes.
 func redlockKind(name, what, fields string, adjust func(scenarios.Lock, *redlock.Config)) lockKind {

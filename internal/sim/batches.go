@@ -48,6 +48,7 @@ func newBatches(c *client, node int) *batches {
 type pending struct {
 	round      *round
 	withScript bool // it brings its script along
+	rejected   bool // the node has rejected its native command
 }
 
 // batch is a group of requests that were sent together.
@@ -172,7 +173,7 @@ func (b *batches) latestDeadline() int {
 
 // sendPending sends a request over the connection of its batch, or over one of its own.
 func (w *World) sendPending(p pending, node int, shared *connection) {
-	i := w.network.messages.put(message{round: p.round, sent: w.now, client: int32(p.round.client.id), node: int32(node), withScript: p.withScript})
+	i := w.network.messages.put(message{round: p.round, sent: w.now, client: int32(p.round.client.id), node: int32(node), withScript: p.withScript, rejected: p.rejected})
 	if shared != nil {
 		w.enqueue(i, shared)
 	}

@@ -10,7 +10,7 @@ import (
 // execute executes the command of a message.
 func (w *World) execute(n *node, m *message) env.Answer {
 	command := &m.round.command
-	if n.failing != 0 && n.failing.meets(command.Op) {
+	if n.failing != 0 && n.failing.meets(m.writes()) {
 		return env.Failed
 	}
 	w.expireKeys()
@@ -35,6 +35,17 @@ func (w *World) execute(n *node, m *message) env.Answer {
 		return env.Yes
 	}
 	return w.executePlain(n, m, held, exists)
+}
+
+// nativeAs are the operations that a server in trouble rejects as it does native commands: SET and DEL.
+var nativeAs = [env.Ops]env.Op{env.OpExtend: env.OpSet, env.OpDelete: env.OpRemove}
+
+// writes returns the operation as which a server that cannot write treats the request.
+func (m *message) writes() env.Op {
+	if m.native() {
+		return nativeAs[m.round.command.Op]
+	}
+	return m.round.command.Op
 }
 
 func (w *World) set(n *node, m *message, exists bool) env.Answer {
@@ -75,7 +86,7 @@ func (w *World) extend(n *node, m *message, held key, mine bool) env.Answer {
 	if !mine {
 		return env.No
 	}
-	if expiry := n.expiry(w.now, command.TTL); held.expiry < expiry {
+	if expiry := n.expiry(w.now, command.TTL); held.expiry < expiry || m.native() {
 		if n.failing == readOnly {
 			return env.Failed
 		}

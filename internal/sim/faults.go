@@ -101,16 +101,16 @@ var nodeFaults = handlers{
 	// The node's links count as down: no client can expect a round trip.
 	handle(func(w *World, f injection[*nemesis.NodePause]) {
 		n := w.node(f.Action.Node)
-		n.stopped, n.forGood = true, f.ForGood
+		w.stop(n, f.Action.ClientPause, f.ForGood)
 		w.leaderChanged()
 		w.disturbNodes(n.id)
 	}, func(w *World, f injection[*nemesis.NodePause]) {
 		n := w.node(f.Action.Node)
-		n.stopped = false
+		w.goOn(n)
 		w.leaderChanged()
 		w.proceed(n)
 		w.mendNodes(n.id)
-	}),
+	}, nemesis.ClientPauseFeature),
 
 	// The links of nodes without a majority count as down: they do not reply to clients. A node notices
 	// at once that it is cut off.
@@ -128,9 +128,25 @@ var rollbackFaults = handlers{
 	// new master has a replica too, which starts in sync.
 	prepared(handle(func(w *World, f injection[*nemesis.Failover]) {
 		n := w.node(f.Action.Node)
+		if f.Action.Planned {
+			w.stop(n, true, f.ForGood)
+			w.disturbNodes(n.id)
+			return
+		}
 		w.crash(n, "as its replica, with the keys that had come to it")
 		w.rollBack(n, w.replicated(n))
-	}, comeUpAgain), func(w *World, f injection[*nemesis.Failover]) { w.keepReplica(f.Action.Node) }),
+	}, func(w *World, f injection[*nemesis.Failover]) {
+		n := w.node(f.Action.Node)
+		if f.Action.Planned {
+			w.goOn(n)
+			w.crash(n, "as its replica, with all its keys")
+			n.journal.markDurable()
+		}
+		w.takeOver(n, f.Number, f.Action)
+		if f.Action.Planned {
+			w.mendNodes(n.id)
+		}
+	}, nemesis.NodeClockFeature, nemesis.PlannedFeature), func(w *World, f injection[*nemesis.Failover]) { w.keepReplica(f.Action.Node) }),
 
 	// A split brain gives a node a second master until the fault ends. The history shows one
 	// node, which has the keys of both. Its links count as down, because clients that reach
@@ -148,7 +164,9 @@ var rollbackFaults = handlers{
 		n := w.node(f.Action.Node)
 		w.crash(n, fmt.Sprintf("with the keys of a snapshot %v old", f.Action.Age))
 		w.rollBack(n, n.journal.asOf(w.now-int64(f.Action.Age)))
-	}, comeUpAgain), func(w *World, f injection[*nemesis.OldSnapshot]) { w.keepSnapshots(f.Action.Node, f.Action.Age) }),
+	}, func(w *World, f injection[*nemesis.OldSnapshot]) {
+		w.takeOver(w.node(f.Action.Node), f.Number, f.Action)
+	}, nemesis.NodeClockFeature), func(w *World, f injection[*nemesis.OldSnapshot]) { w.keepSnapshots(f.Action.Node, f.Action.Age) }),
 
 	// A restore takes back the whole machine. The server does not notice, so its run id stays.
 	// Its scripts are those of now; a missing one costs a client a round trip.

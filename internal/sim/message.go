@@ -20,6 +20,7 @@ type message struct {
 	cause        cause      // of env.Failed or env.Lost
 	reset        bool       // its connection was reset
 	withScript   bool       // it contains the script itself, not its hash
+	rejected     bool       // the node has rejected the native command, and this is its script
 	copy         bool       // it duplicates a request, and the client does not know of it
 	resent       uint8      // retransmissions in this direction
 }
@@ -37,6 +38,16 @@ func (m *message) seen() nemesis.Message {
 		seen.Key = m.round.command.Key
 	}
 	return seen
+}
+
+// native reports whether it is a native command in place of a script.
+func (m *message) native() bool { return m.round.command.Native && !m.rejected }
+
+// asScript reports whether the reply makes the client's transport send the request again as a script:
+// the script itself, because the node does not know its hash, or a script in place of the native command,
+// because the node has answered with an error.
+func (m *message) asScript() bool {
+	return m.cause == noScript || m.answer == env.Failed && m.native() && (m.cause == loading || m.cause == oom || m.cause == readOnly)
 }
 
 // replyDetail is what a reply contains besides its answer.
@@ -126,6 +137,10 @@ func size(m *message) int64 {
 		return size(&hashed) + bulk(scriptBytes) - bulk(40) - 3
 	case m.answer == 0 && c.Op == env.OpSet: // SET key token NX PX ttl
 		return runIDQueries(c) + array(6) + bulk(3) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(2) + bulk(2) + bulk(digits(c.TTL.Milliseconds()))
+	case m.answer == 0 && m.native() && c.Op == env.OpExtend: // SET key token IFEQ token PX ttl
+		return runIDQueries(c) + array(7) + bulk(3) + bulk(len(c.Key)) + 2*bulk(len(c.Token)) + bulk(4) + bulk(2) + bulk(digits(c.TTL.Milliseconds()))
+	case m.answer == 0 && m.native(): // DELEX key IFEQ token
+		return array(4) + bulk(5) + bulk(len(c.Key)) + bulk(4) + bulk(len(c.Token))
 	case m.answer == 0 && c.Op == env.OpExtend: // EVALSHA sha 1 key token ttl
 		return runIDQueries(c) + array(6) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(digits(c.TTL.Milliseconds()))
 	case m.answer == 0 && c.Op == env.OpVouch: // SET note token
@@ -136,7 +151,7 @@ func size(m *message) int64 {
 		return array(5) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(digits(int64(c.Count)))
 	case m.answer == 0: // EVALSHA sha 1 key token
 		return array(5) + bulk(7) + bulk(40) + bulk(1) + bulk(len(c.Key)) + bulk(len(c.Token))
-	case c.Op == env.OpSet, c.Op == env.OpVouch, c.Op == env.OpPut, c.Op == env.OpGet && m.answer == env.No:
+	case c.Op == env.OpSet, c.Op == env.OpExtend && m.native(), c.Op == env.OpVouch, c.Op == env.OpPut, c.Op == env.OpGet && m.answer == env.No:
 		return int64(len("+OK\r\n")) + runIDReplies(c) // $-1 is as long
 	case c.Op == env.OpGet:
 		return bulk(len(m.detail().token))
@@ -202,11 +217,11 @@ func digits(n int64) int { return len(strconv.FormatInt(n, 10)) }
 
 func (m *message) digest() (d digest) {
 	d.add(uint64(m.client)<<32 | uint64(m.node))
-	d.add(uint64(m.answer)<<16 | uint64(m.cause)<<8 | flags(m.reset, m.withScript, m.copy))
+	d.add(uint64(m.answer)<<16 | uint64(m.cause)<<8 | flags(m.reset, m.withScript, m.copy, m.rejected))
 	d.add(uint64(m.sent))
 	if r := m.round; r != nil {
 		c := &r.command
-		d.add(uint64(c.Op)<<32 | uint64(r.key))
+		d.add(flags(c.Native)<<40 | uint64(c.Op)<<32 | uint64(r.key))
 		d.add(text(c.Token))
 		d.add(uint64(c.TTL) ^ uint64(c.Vouched)<<1)
 		d.add(c.Count)

@@ -127,11 +127,11 @@ func (w *World) reply(i int32) {
 }
 
 // answered hands a reply, or the news of a reset, to the client. If the reply says that a
-// script is missing, the client's transport handles it by sending the script itself.
+// script is missing, or rejects a native command, the client's transport handles it.
 func (w *World) answered(i int32) {
 	m := w.network.messages.at(i)
 	w.network.arrived(int(m.node), m.round, m.answer, m.cause)
-	if m.cause == noScript {
+	if m.asScript() {
 		w.sendScript(i)
 		return
 	}

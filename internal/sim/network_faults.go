@@ -11,7 +11,7 @@ import (
 func (w *World) deliverToNode(i int32) {
 	m := w.network.messages.at(i)
 	if how := w.network.linkOf(m).requests.copies; how != nil && !m.reset {
-		second := w.network.messages.put(message{round: m.round, sent: m.sent, client: m.client, node: m.node, withScript: m.withScript, copy: true})
+		second := w.network.messages.put(message{round: m.round, sent: m.sent, client: m.client, node: m.node, withScript: m.withScript, rejected: m.rejected, copy: true})
 		w.queue.push(w.now+how.random.draw(how.after), requestArrives, second)
 	}
 	w.handleAtNode(i)

@@ -309,6 +309,11 @@ func TestSizes(t *testing.T) {
 	command := func(op env.Op) *round {
 		return &round{command: env.Command{Op: op, Key: "stock", Token: strings.Repeat("t", 40), TTL: 10 * time.Second}}
 	}
+	natively := func(op env.Op) *round {
+		r := command(op)
+		r.command.Native = true
+		return r
+	}
 	said := func(op env.Op) *round {
 		r := command(op)
 		r.details = map[int]replyDetail{0: {number: 1234, token: r.command.Token}}
@@ -331,6 +336,11 @@ func TestSizes(t *testing.T) {
 		{message{round: command(env.OpSet), answer: env.Failed, cause: refused}, ""},
 		{message{round: command(env.OpSet), answer: env.Failed, cause: oom}, "-OOM command not allowed when used memory > 'maxmemory'\r\n"},
 		{message{round: command(env.OpDelete), withScript: true}, "*5\r\n$4\r\neval\r\n$120\r\n" + strings.Repeat("s", scriptBytes) + strings.TrimPrefix(script, evalsha) + "\r\n"},
+		{message{round: natively(env.OpExtend)}, "*7\r\n$3\r\nset\r\n$5\r\nstock\r\n" + token + "$4\r\nifeq\r\n" + token + "$2\r\npx\r\n$5\r\n10000\r\n"},
+		{message{round: natively(env.OpDelete)}, "*4\r\n$5\r\ndelex\r\n$5\r\nstock\r\n$4\r\nifeq\r\n" + token},
+		{message{round: natively(env.OpDelete), rejected: true}, "*5\r\n" + script},
+		{message{round: natively(env.OpExtend), answer: env.No}, "$-1\r\n"},
+		{message{round: natively(env.OpDelete), answer: env.No}, ":0\r\n"},
 		{message{reset: true, answer: env.Lost}, ""},
 		{message{round: command(env.OpGet)}, "*2\r\n$3\r\nget\r\n$5\r\nstock\r\n"},
 		{message{round: command(env.OpPut)}, "*3\r\n$3\r\nset\r\n$5\r\nstock\r\n" + token},

@@ -144,12 +144,15 @@ func (w *World) expireDue() {
 // dueOn appends the keys of a master that have expired, and notes when the next one will.
 func (w *World) dueOn(n *node, due []expiry) []expiry {
 	w.limits.done += int64(n.keys.count / scansPerEvent)
+	if n.frozen {
+		return due
+	}
 	for number := range n.keys.slots {
 		k := &n.keys.slots[number]
 		if !k.exists || !k.volatile() {
 			continue
 		}
-		if at := n.expires(k.key); at <= w.now {
+		if at := max(n.expires(k.key), n.thawed); at <= w.now {
 			due = append(due, expiry{at, n, int32(number)})
 		} else {
 			w.nextExpiry = min(w.nextExpiry, at)
@@ -220,6 +223,8 @@ type server struct {
 	unpowered bool // it is down because its machine has no power, so connections are not refused
 	stopped   bool
 	forGood   bool  // it will stay dark, or stopped
+	frozen    bool  // it is stopped, and its keys do not expire meanwhile
+	thawed    int64 // ground time at which they last began to expire again
 	failing   cause // what it answers with in place of doing its work; 0: nothing
 
 	syncing   bool           // it waits for its disk

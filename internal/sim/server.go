@@ -22,7 +22,7 @@ func (w *World) serve(n *node, i int32) {
 	case m.storeRequest != nil:
 		w.handleStoreRequest(n, i)
 		return
-	case n.scriptMissing[m.round.command.Op] && !m.withScript && n.failing != loading:
+	case n.scriptMissing[m.round.command.Op] && !m.withScript && !m.native() && n.failing != loading:
 		m.answer, m.cause = env.Failed, noScript
 	default:
 		w.perform(n, m)
@@ -159,11 +159,12 @@ func (n *node) forgetScripts() {
 	}
 }
 
-// sendScript sends a script itself to a node that did not know its hash. A paused client
+// sendScript sends a request again as a script: see [message.asScript]. A paused client
 // does so when it resumes. For a request that was given up nothing is sent.
 func (w *World) sendScript(i int32) {
 	m := w.network.messages.at(i)
 	r := m.round
+	again := pending{round: r, withScript: m.cause == noScript, rejected: r.command.Native}
 	switch {
 	case r.client.stopped():
 		r.client.unsent = append(r.client.unsent, i)
@@ -172,9 +173,9 @@ func (w *World) sendScript(i int32) {
 	case w.network.connections.Batched:
 		node := int(m.node)
 		w.network.messages.take(i)
-		w.network.link(r.client.id, node).batches.submit(pending{round: r, withScript: true})
+		w.network.link(r.client.id, node).batches.submit(again)
 	default:
-		m.withScript, m.answer, m.cause, m.resent = true, 0, 0, 0
+		m.withScript, m.rejected, m.answer, m.cause, m.resent = again.withScript, again.rejected, 0, 0, 0
 		if m.connection != nil {
 			w.enqueue(i, w.network.linkOf(m).sharedConnection())
 		}
@@ -213,6 +214,25 @@ func (w *World) makeUnreachable(n *node, forGood bool) {
 	for _, i := range n.unanswered() {
 		w.holdRequest(n, i)
 	}
+}
+
+// stop stops a node's server. If it is stopped by a pause of its clients, no key expires meanwhile.
+func (w *World) stop(n *node, clients, forGood bool) {
+	n.stopped, n.frozen, n.forGood = true, clients, forGood
+}
+
+// goOn ends a stop. The keys that were due meanwhile expire now.
+func (w *World) goOn(n *node) {
+	if n.frozen {
+		n.frozen, n.thawed, w.nextExpiry = false, w.now, w.now
+	}
+	n.stopped = false
+}
+
+// takeOver starts a server in place of a node's, on a machine whose clock may differ.
+func (w *World) takeOver(n *node, fault int, by nemesis.Action) {
+	w.clocks.Begin(fault, by.Effects(w.setting).Clock)
+	w.comeUp(n)
 }
 
 // vanish makes a node's server unavailable, whether its process died or not.

@@ -62,6 +62,60 @@ func TestErrorsMeetWhatTheyMeetInRedis(t *testing.T) {
 	}
 }
 
+// natively is a command of a lock on the key "r" that allows native commands.
+func natively(op env.Op, token string, ttl time.Duration) env.Command {
+	c := command(op, token)
+	c.Native, c.TTL = true, ttl
+	return c
+}
+
+// A native extension sets the life of a key of its token, even to less; a script raises it. Neither creates a key.
+func TestNativeExtensionSetsTheLife(t *testing.T) {
+	for native, want := range map[bool]string{true: "expired", false: "held"} {
+		play(t, setting(1, 1), func(w *World) {
+			expect(t, "no key", ask(w, 1, 1, natively(env.OpExtend, "a", ms), time.Second), "no")
+			ask(w, 1, 1, set, time.Second)
+			expect(t, "another's", ask(w, 1, 1, natively(env.OpExtend, "b", ms), time.Second), "no")
+			less := natively(env.OpExtend, "a", 5*ms)
+			less.Native = native
+			expect(t, "to less", ask(w, 1, 1, less, time.Second), "yes")
+			sleep(w, 1, 20*ms)
+			got := map[string]string{"yes": "expired", "no": "held"}[ask(w, 1, 1, command(env.OpSet, "b"), time.Second)]
+			expect(t, fmt.Sprint("native: ", native), got, want)
+		})
+	}
+}
+
+// A native command that a server answers with an error is sent as a script, which a server without memory can
+// carry out, and which needs the script's round trips.
+func TestRejectedNativeCommandIsSentAsAScript(t *testing.T) {
+	for name, c := range map[nemesis.ErrorName]struct{ extend, erase string }{
+		nemesis.Loading:  {"failed 4ms", "failed 4ms"},
+		nemesis.OOM:      {"yes 4ms", "yes 2ms"},
+		nemesis.ReadOnly: {"failed 4ms", "failed 4ms"},
+		"":               {"yes 2ms", "yes 2ms"},
+	} {
+		for _, batched := range []bool{false, true} {
+			s := setting(1, 1)
+			if name != "" {
+				s = setting(1, 1, nemesis.Fault{Action: &nemesis.NodeError{Error: name}, Start: nemesis.At(10 * ms)})
+			}
+			s.Connections.Batched = batched
+			play(t, s, func(w *World) {
+				ask(w, 1, 1, set, time.Second)
+				sleep(w, 1, 18*ms)
+				timed := func(c env.Command) string {
+					before := w.Runtime(1).Now(env.Monotonic)
+					return fmt.Sprint(ask(w, 1, 1, c, time.Second), " ", w.Runtime(1).Now(env.Monotonic).Sub(before))
+				}
+				what := fmt.Sprint(name, ", batched: ", batched)
+				expect(t, what, timed(natively(env.OpExtend, "a", time.Hour)), c.extend)
+				expect(t, what, timed(natively(env.OpDelete, "a", time.Hour)), c.erase)
+			})
+		}
+	}
+}
+
 func TestErrorsSayWhy(t *testing.T) {
 	for name, want := range map[nemesis.ErrorName]string{nemesis.Loading: "LOADING", nemesis.OOM: "OOM", nemesis.ReadOnly: "READONLY"} {
 		play(t, setting(1, 1, nemesis.Fault{Action: &nemesis.NodeError{Error: name}, Start: nemesis.At(0)}), func(w *World) {

@@ -79,7 +79,7 @@ func (w *World) addClient(d *digest, c *client) {
 func (w *World) addNode(d *digest, n *node) {
 	d.add(uint64(n.wall.At(w.now)))
 	d.add(n.run)
-	d.add(flags(n.down, n.unpowered, n.stopped, n.forGood, n.syncing) | uint64(n.failing)<<8)
+	d.add(flags(n.down, n.unpowered, n.stopped, n.forGood, n.syncing, n.frozen) | uint64(n.failing)<<8)
 	d.add(flags(n.scriptMissing[:]...))
 	for number := range n.keys.slots {
 		if k := &n.keys.slots[number]; k.exists {

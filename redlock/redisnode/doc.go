@@ -31,9 +31,12 @@
 // The package is tested with Redis 7.0.15 and needs HELLO, so Redis 6.0. The user needs the
 // commands HELLO, SET, GET, DEL, PTTL, PEXPIRE, EVAL and EVALSHA on the keys with the prefix;
 // INFO for a quarantine and to tell servers apart; SELECT for a database. Some of the
-// compared locks also need SETNX and INCR. A server must not evict keys (maxmemory-policy noeviction, the
-// default). A server that can restart without its keys (no append-only file, or appendfsync
-// everysec) has to stay away for longer than the longest TTL, or every client needs a quarantine.
+// compared locks also need SETNX and INCR. A request that allows native commands
+// ([env.Command.Native]) uses DELEX, DELIFEQ and SET with IFEQ if the version of the server has
+// them, and a script where they are rejected. A server must not evict keys (maxmemory-policy
+// noeviction, the default). A server that can restart without its keys (no append-only file, or
+// appendfsync everysec) has to stay away for longer than the longest TTL, or every client needs a
+// quarantine.
 //
 // Nodes have to be different servers. Each new connection asks for the run_id (INFO server), so
 // two addresses of one server, such as localhost and 127.0.0.1, are detected: the node that

@@ -29,17 +29,17 @@ import (
 //     with the server's error, and nothing else is sent.
 //
 // The handshake is one round trip: HELLO with the password, SELECT if there is a database to
-// select, and INFO server for the run id.
+// select, and INFO server for the run id and the version.
 
 // handshaker makes the handshake on a node's new connections.
 type handshaker struct {
-	node       int    // from 1
-	request    []byte // the whole handshake, encoded
-	selects    bool   // the second command is SELECT
-	identities *identities
+	node    int    // from 1
+	request []byte // the whole handshake, encoded
+	selects bool   // the second command is SELECT
+	servers *servers
 }
 
-func newHandshaker(node int, o Options, all *identities) handshaker {
+func newHandshaker(node int, o Options, all *servers) handshaker {
 	hello := []string{"HELLO", "2"}
 	if o.Password != "" {
 		user := o.Username
@@ -48,7 +48,7 @@ func newHandshaker(node int, o Options, all *identities) handshaker {
 		}
 		hello = append(hello, "AUTH", user, o.Password)
 	}
-	h := handshaker{node: node, request: encode(hello), selects: o.DB > 0, identities: all}
+	h := handshaker{node: node, request: encode(hello), selects: o.DB > 0, servers: all}
 	if h.selects {
 		h.request = append(h.request, encode([]string{"SELECT", strconv.Itoa(o.DB)})...)
 	}
@@ -84,7 +84,7 @@ func (h handshaker) connect(ctx context.Context, conn net.Conn) (net.Conn, error
 
 func (h handshaker) handshake(ctx context.Context, conn net.Conn) error {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	run, err := h.exchange(conn)
+	info, err := h.exchange(conn)
 	switch {
 	case !stop(): // even if the handshake has succeeded: the deadline could still be set during a later request
 		return fmt.Errorf("no answer to HELLO: %w", context.Cause(ctx))
@@ -94,11 +94,11 @@ func (h handshaker) handshake(ctx context.Context, conn net.Conn) error {
 	if err := conn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	return h.identities.register(h.node, run)
+	return h.servers.register(h.node, info)
 }
 
-// exchange sends the handshake and returns the run id of the server, "" if that is not known.
-func (h handshaker) exchange(conn net.Conn) (run string, err error) {
+// exchange sends the handshake and returns what INFO says of the server, "" if it says nothing.
+func (h handshaker) exchange(conn net.Conn) (info string, err error) {
 	_, unwritten := conn.Write(h.request)
 	read := bufio.NewReader(conn)
 	err = accept(read, "HELLO")
@@ -115,17 +115,16 @@ func (h handshaker) exchange(conn net.Conn) (run string, err error) {
 			return "", err
 		}
 	}
-	info, err := readReply(read, nil)
+	reply, err := readReply(read, nil)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("no answer to INFO: %w", err)
 	case read.Buffered() > 0: // the next request would read it as its reply
 		return "", errors.New("unexpected data after the handshake")
-	case info[0] != '$': // the user has no right to INFO, or the server has no such section
+	case reply[0] != '$': // the user has no right to INFO, or the server has no such section
 		return "", nil
 	}
-	run, _ = runID(string(info))
-	return run, nil
+	return string(reply), nil
 }
 
 // accept reads the reply to a command that has to succeed.

@@ -153,8 +153,8 @@ func text(s string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(s), s) }
 
 func TestHandshake(t *testing.T) {
 	for name, c := range handshakes {
-		all := newIdentities([]string{"one:1", "two:2"})
-		if err := all.register(1, "taken"); err != nil {
+		all := newServers([]string{"one:1", "two:2"})
+		if err := all.register(1, info("taken")); err != nil {
 			t.Fatal(err)
 		}
 		conn := speaking(c.said)
@@ -172,13 +172,13 @@ func TestHandshake(t *testing.T) {
 func TestReasonIsReadAfterAFailedWrite(t *testing.T) {
 	conn := speaking("-ERR max number of clients reached\r\n")
 	conn.unwritable = errors.New("broken pipe")
-	_, err := newHandshaker(1, Options{}, newIdentities([]string{"one:1"})).connect(t.Context(), conn)
+	_, err := newHandshaker(1, Options{}, newServers([]string{"one:1"})).connect(t.Context(), conn)
 	if refused := redis.Error(nil); !errors.As(err, &refused) || err.Error() != "ERR max number of clients reached" {
 		t.Error(err)
 	}
 	conn = speaking("*0\r\n" + info("a"))
 	conn.unwritable = errors.New("broken pipe")
-	if _, err = newHandshaker(1, Options{}, newIdentities([]string{"one:1"})).connect(t.Context(), conn); !errors.Is(err, conn.unwritable) {
+	if _, err = newHandshaker(1, Options{}, newServers([]string{"one:1"})).connect(t.Context(), conn); !errors.Is(err, conn.unwritable) {
 		t.Error(err)
 	}
 }
@@ -187,7 +187,7 @@ func TestReasonIsReadAfterAFailedWrite(t *testing.T) {
 func TestConnectionAfterTheDialIsDropped(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newHandshaker(1, Options{}, newIdentities([]string{"one:1"})).connect(over, speaking("*0\r\n"+info("a"))); !errors.Is(err, context.Canceled) {
+	if _, err := newHandshaker(1, Options{}, newServers([]string{"one:1"})).connect(over, speaking("*0\r\n"+info("a"))); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

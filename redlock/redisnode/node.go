@@ -216,20 +216,22 @@ func (n *node) take(started bool) (next batch, keep bool) {
 // complete answers a request whose last reply has been read, or whose batch has failed.
 func (n *node) complete(r *request, replies []*redis.Cmd) {
 	reply, err := r.read(replies)
-	if r.script != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
-		n.resend(r)
+	if other := r.after(err); other != nil {
+		if r.fallback != nil {
+			n.nodes.servers.rejected(n.number, err)
+		}
+		n.resend(r, other)
 		return
 	}
 	n.answer(r, reply, err)
 }
 
-// resend sends a request again, with the source of its script, which the node does not know.
-// The first request had no effect.
-func (n *node) resend(r *request) {
+// resend sends a request again in another form, because the node has rejected the first.
+func (n *node) resend(r *request, form *query) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !r.answered {
-		r.query, r.sent = r.withSource(), false
+		r.query, r.sent = form, false
 		n.enqueue(r)
 	}
 }

@@ -21,7 +21,7 @@ type Nodes struct {
 	nodes   []*node // by node, from 0
 	prefix  string
 
-	identities *identities
+	servers *servers
 
 	life context.Context // of every request; ends at Close
 	end  context.CancelFunc
@@ -44,7 +44,7 @@ func New(addrs []string, opts Options) (*Nodes, error) {
 		return nil, err
 	}
 	opts = opts.withDefaults()
-	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix, identities: newIdentities(slices.Clone(addrs))}
+	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix, servers: newServers(slices.Clone(addrs))}
 	n.life, n.end = context.WithCancel(context.Background())
 	for i, addr := range addrs {
 		n.nodes = append(n.nodes, n.node(i+1, addr, opts))
@@ -69,7 +69,7 @@ func checkAddrs(addrs []string) error {
 
 func (n *Nodes) node(number int, addr string, opts Options) *node {
 	options := clientOptions(opts, addr)
-	handshaker := newHandshaker(number, opts, n.identities)
+	handshaker := newHandshaker(number, opts, n.servers)
 	options.Dialer = newDialer(opts, opts.TLS, handshaker, n.life, &n.dials).open
 	return newNode(n, number, redis.NewClient(options), opts)
 }
@@ -102,7 +102,7 @@ func (n *Nodes) Send(to env.NodeSet, cmd env.Command, giveUp env.Instant) env.Ro
 	}
 	q, requests := n.query(cmd), make([]request, to.Len())
 	for i := range requests {
-		requests[i] = request{query: q, replies: r.replies, deadline: deadline}
+		requests[i] = request{query: n.native(to.First(), cmd, q), replies: r.replies, deadline: deadline}
 		n.nodes[to.First()-1].submit(&requests[i])
 		to = to.Without(to.First())
 	}

@@ -67,6 +67,7 @@ func check(cmd env.Command) error {
 type query struct {
 	commands [][]any // Redis commands, sent over one connection in this order
 	script   *script // the script that the first command runs; nil: none
+	fallback *query  // runs a script in place of the first command, which is native; nil: it is not
 
 	// read converts the replies to the commands.
 	read func(answers []*redis.Cmd) (env.Reply, error)
@@ -88,6 +89,18 @@ func runScript(read func([]*redis.Cmd) (env.Reply, error), script *script, key s
 func (q *query) withSource() *query {
 	eval := append([]any{"eval", q.script.source}, q.commands[0][2:]...)
 	return &query{commands: append([][]any{eval}, q.commands[1:]...), read: q.read}
+}
+
+// after returns what is sent instead if the node has rejected the first command with this error, so
+// that the query had no effect; nil: nothing.
+func (q *query) after(err error) *query {
+	switch {
+	case q.fallback != nil && errors.As(err, new(redis.Error)):
+		return q.fallback
+	case q.script != nil && redis.HasErrorPrefix(err, "NOSCRIPT"):
+		return q.withSource()
+	}
+	return nil
 }
 
 // query translates a command for Redis.

@@ -30,7 +30,7 @@ func (b Backend) handlers() live.FaultHandlers {
 	if b.Image == "" {
 		features = append(features, nemesis.NodeClockFeature)
 	}
-	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornLoadFeature), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
+	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornLoadFeature), live.OldSnapshots(), live.Failovers(), live.Stops(nemesis.ClientPauseFeature), live.Commands(), live.Duplicates())
 }
 
 // Open starts the containers and opens a world on them. The setting must be valid and must

@@ -72,7 +72,7 @@ func (p *parser) command(reply any) ([]change, error) {
 // arity is the smallest number of arguments of the commands that the parser reads.
 var arity = map[string]int{
 	"SELECT": 1, "PUBLISH": 2, "SET": 2, "SETNX": 2, "GETSET": 2, "SETEX": 3, "PSETEX": 3, "MSET": 2, "MSETNX": 2,
-	"DEL": 1, "UNLINK": 1, "GETDEL": 1, "RENAME": 2, "RENAMENX": 2, "MOVE": 2,
+	"DEL": 1, "UNLINK": 1, "DELEX": 1, "DELIFEQ": 1, "GETDEL": 1, "RENAME": 2, "RENAMENX": 2, "MOVE": 2,
 	"PEXPIREAT": 2, "EXPIREAT": 2, "PEXPIRE": 2, "EXPIRE": 2, "PERSIST": 1, "GETEX": 2, "FLUSHALL": 0, "FLUSHDB": 0,
 }
 
@@ -101,7 +101,7 @@ func (p *parser) changes(name string, args []string) []change {
 		return all
 	case "DEL", "UNLINK", "GETDEL":
 		return p.deleted(args)
-	case "RENAME", "RENAMENX", "MOVE":
+	case "RENAME", "RENAMENX", "MOVE", "DELEX", "DELIFEQ": // a server passes on what has had an effect
 		return p.deleted(args[:1])
 	case "FLUSHALL":
 		return []change{{what: flushed, db: everyDB}}

@@ -26,6 +26,8 @@ func TestCommands(t *testing.T) {
 		"MSET k v l w":             {{what: set, key: "k", value: "v", expiry: noExpiry}, {what: set, key: "l", value: "w", expiry: noExpiry}},
 		"DEL k":                    {{what: gone, key: "k"}},
 		"UNLINK k l":               {{what: gone, key: "k"}, {what: gone, key: "l"}},
+		"DELEX k IFEQ v":           {{what: gone, key: "k"}},
+		"DELIFEQ k v":              {{what: gone, key: "k"}},
 		"PEXPIREAT k 1700":         {{what: extended, key: "k", expiry: 1700}},
 		"PERSIST k":                {{what: extended, key: "k", expiry: noExpiry}},
 		"FLUSHALL":                 {{what: flushed, db: everyDB}},

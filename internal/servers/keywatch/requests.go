@@ -135,7 +135,7 @@ func (r *Requests) sent(client int, words []string, now history.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	values := words[1:]
-	for _, name := range setIfAbsent(strings.ToUpper(words[0]), values) {
+	for _, name := range SetIfAbsent(strings.ToUpper(words[0]), values) {
 		r.locks[name] = true
 	}
 	call := r.calls[client]
@@ -152,11 +152,12 @@ func (r *Requests) sent(client int, words []string, now history.Time) {
 	}
 }
 
-// setIfAbsent returns the names of the keys that a command sets if they are absent, as locks do.
-func setIfAbsent(command string, args []string) (names []string) {
+// SetIfAbsent returns the names of the keys that a command, in upper case, sets if they are absent, as locks
+// do. SET with IFNE is among them: it also sets a key that has another value.
+func SetIfAbsent(command string, args []string) (names []string) {
 	switch {
 	case command == "SETNX" && len(args) > 0,
-		command == "SET" && len(args) > 2 && slices.ContainsFunc(args[2:], func(option string) bool { return strings.EqualFold(option, "NX") }):
+		command == "SET" && len(args) > 2 && slices.ContainsFunc(args[2:], createsAbsent):
 		return args[:1]
 	case command == "MSETNX":
 		for pair := range slices.Chunk(args, 2) {
@@ -164,4 +165,8 @@ func setIfAbsent(command string, args []string) (names []string) {
 		}
 	}
 	return names
+}
+
+func createsAbsent(option string) bool {
+	return strings.EqualFold(option, "NX") || strings.EqualFold(option, "IFNE")
 }

@@ -46,6 +46,13 @@ func Commands() FaultHandlers {
 // commands are sent to a server one after another.
 type commands [][]string
 
+// pauseClients makes a server hold back writes and scripts. CLIENT PAUSE with ALL would hold back CLIENT
+// UNPAUSE, too. Its time is in milliseconds, longer than any run.
+var (
+	pauseClients   = commands{{"CLIENT", "PAUSE", "1000000000", "WRITE"}}
+	unpauseClients = commands{{"CLIENT", "UNPAUSE"}}
+)
+
 var flushScripts = commands{{"SCRIPT", "FLUSH", "SYNC"}}
 
 // nodeErrors lists the commands that make a server answer with an error, and those that

@@ -108,24 +108,41 @@ func (w *World) loseForGood(f injection[*nemesis.PowerLoss]) error {
 	return nil
 }
 
-// Stops returns the handler for a fleet of [Stopper]s. The links of a stopped node
-// count as down: no client can expect a quick round trip.
-func Stops() FaultHandlers {
+// Stops returns the handler for a fleet of [Stopper]s, which have to be [Commander]s for
+// [nemesis.ClientPauseFeature]. The links of a stopped node count as down: no client can expect a quick
+// round trip.
+func Stops(features ...nemesis.Feature) FaultHandlers {
 	return FaultHandlers{
 		handler[*nemesis.NodePause]{
+			Features: features,
 			Begin: func(w *World, f injection[*nemesis.NodePause]) error {
 				w.links.Disturb(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
+				if f.Action.ClientPause {
+					return w.pauseClients(f.Action.Node)
+				}
 				w.states[f.Action.Node-1] = stopped
 				return w.server(f.Action.Node).(Stopper).Stop()
 			},
 			End: func(w *World, f injection[*nemesis.NodePause]) error {
 				w.states[f.Action.Node-1] = up
-				err := w.server(f.Action.Node).(Stopper).Continue()
+				var err error
+				if f.Action.ClientPause {
+					err = w.command(f.Action.Node, unpauseClients)
+				} else {
+					err = w.server(f.Action.Node).(Stopper).Continue()
+				}
 				w.links.Mend(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
 				return err
 			},
 		},
 	}
+}
+
+// pauseClients makes a node's server hold back its clients' requests.
+func (w *World) pauseClients(node int) error {
+	err := w.command(node, pauseClients)
+	w.states[node-1] = stopped
+	return err
 }
 
 // goDown records that a node's server goes down. Its machine stays up and resets the

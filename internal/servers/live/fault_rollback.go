@@ -1,6 +1,7 @@
 package live
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,20 +14,42 @@ import (
 func Failovers() FaultHandlers {
 	return FaultHandlers{
 		handler[*nemesis.Failover]{
+			Features: []nemesis.Feature{nemesis.NodeClockFeature, nemesis.PlannedFeature},
 			Begin: func(w *World, f injection[*nemesis.Failover]) error {
+				if f.Action.Planned {
+					w.links.Disturb(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
+					return w.pauseClients(f.Action.Node)
+				}
 				w.goDown(f.Action.Node, "as its replica, with the keys that had come to it")
 				return w.server(f.Action.Node).(*pair).loseMaster()
 			},
 			End: func(w *World, f injection[*nemesis.Failover]) error {
 				node, lost := f.Action.Node, w.server(f.Action.Node).(*pair)
+				if f.Action.Planned {
+					w.goDown(node, "as its replica, with all its keys")
+				}
+				w.clocks.Begin(f.Number, f.Action.Effects(w.setting).Clock)
 				var heir *pair
 				w.recover(node, f.Number, func() (err error) {
+					if f.Action.Planned {
+						if err := lost.catchUp(w.over); err != nil {
+							return err
+						}
+					}
 					if heir, err = lost.promote(w.over); err != nil {
 						return err
 					}
 					w.lead(node, heir.Addr())
+					if f.Action.Planned {
+						return errors.Join(sendAll(w.over, lost.OwnServer, unpauseClients), heir.demote(w.over))
+					}
 					return heir.rejoin(w.over)
-				}, func() { w.fleet.Servers[node-1] = heir })
+				}, func() {
+					w.fleet.Servers[node-1] = heir
+					if f.Action.Planned {
+						w.links.Mend(nemesis.Links{Nodes: []int{node}}, untouched)
+					}
+				})
 				return nil
 			},
 			EndsLater: true,
@@ -87,11 +110,13 @@ func (w *World) leadSome(node int, addr string, which func(client int) bool) {
 func OldSnapshots() FaultHandlers {
 	return FaultHandlers{
 		handler[*nemesis.OldSnapshot]{
+			Features: []nemesis.Feature{nemesis.NodeClockFeature},
 			Begin: func(w *World, f injection[*nemesis.OldSnapshot]) error {
 				w.goDown(f.Action.Node, fmt.Sprintf("with the keys of a snapshot %v old", f.Action.Age))
 				return w.server(f.Action.Node).(Restorer).Restore(f.Action.Age)
 			},
 			End: func(w *World, f injection[*nemesis.OldSnapshot]) error {
+				w.clocks.Begin(f.Number, f.Action.Effects(w.setting).Clock)
 				w.comeUp(f.Action.Node, f.Number)
 				return nil
 			},

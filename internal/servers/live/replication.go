@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -34,6 +35,11 @@ const (
 	disconnectRule
 )
 
+// SetClock implements [Clocked]: a node has one clock, whichever of the two answers for it.
+func (p *pair) SetClock(ahead time.Duration, ppm int64) error {
+	return errors.Join(p.OwnServer.SetClock(ahead, ppm), p.replica.SetClock(ahead, ppm))
+}
+
 // loseMaster kills the master. Changes under way to the replica are lost.
 func (p *pair) loseMaster() error {
 	p.disconnect()
@@ -56,6 +62,32 @@ func (p *pair) Refuse(ctx context.Context) error { return p.OwnServer.(Refuser).
 
 func (p *pair) Rewind(ctx context.Context, then time.Time) error {
 	return p.OwnServer.(Rewinder).Rewind(ctx, then)
+}
+
+// catchUp waits until the replica has every change of the master, whose clients are paused.
+func (p *pair) catchUp(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, followTimeout, fmt.Errorf("waited for %v", followTimeout))
+	defer cancel()
+	for {
+		master, err := p.OwnServer.Do(ctx, "ROLE") // "master", offset, replicas
+		if err != nil {
+			return err
+		}
+		replica, err := p.replica.Do(ctx, "ROLE") // "slave", host, port, state, offset
+		if err != nil {
+			return err
+		}
+		m, _ := master.([]any)
+		r, _ := replica.([]any)
+		if len(m) == 3 && len(r) == 5 && m[1] == r[4] {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("redis-server on %s has not all changes of %s: %w", p.replica.Addr(), p.Addr(), context.Cause(ctx))
+		case <-time.After(followInterval):
+		}
+	}
 }
 
 // rejoin starts the previous master again as a replica of this one. No client may reach it as a master

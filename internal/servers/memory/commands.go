@@ -16,6 +16,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 )
 
+// redisVersion is the version of Redis that a server claims to be: it has the conditional commands of that one.
+const redisVersion = "8.4.0"
+
 // The texts of Redis's errors.
 const (
 	outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
@@ -45,11 +48,15 @@ func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []str
 	case state.replica && !slices.Contains(replicaCommands, command) && !l.server.IsReadOnlyCommand(command):
 		c.WriteError(readOnly)
 	case command == "INFO" && len(words) == 1 && strings.EqualFold(words[0], "server"):
-		c.WriteBulk("# Server\r\nredis_mode:standalone\r\nrun_id:" + l.run + "\r\n")
+		c.WriteBulk("# Server\r\nredis_version:" + redisVersion + "\r\nredis_mode:standalone\r\nrun_id:" + l.run + "\r\n")
 	case command == "EVAL" || command == "EVALSHA":
 		n.script(l, asker, c, append([]string{command}, words...))
 	case asker == nil: // a command of a script, or one of this package
-		return false
+		set, is := conditionOf(command, words)
+		if is {
+			set.carryOut(l.server, c)
+		}
+		return is
 	case slices.Contains(blockingCommands, command): // waiting must not block the node's only thread
 		return false
 	default:
@@ -66,7 +73,16 @@ func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []str
 func (n *node) carryOut(l *serverRun, asker *conn, c *server.Peer, words []string) {
 	n.alone(asker, func() {
 		n.keys.note(words)
-		l.withoutHook(n, c, func() { l.server.Dispatch(c, words) })
+		l.withoutHook(n, c, func() {
+			switch set, is := conditionOf(words[0], words[1:]); {
+			case is && asker.transaction:
+				c.WriteError("ERR this server in memory has no SET with IFEQ or IFNE in a transaction")
+			case is:
+				set.carryOut(l.server, c)
+			default:
+				l.server.Dispatch(c, words)
+			}
+		})
 	})
 }
 

@@ -5,11 +5,11 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
 )
 
 // keys are a node's keys as the history knows them: strings with a time to live, and those without one
@@ -57,27 +57,14 @@ func (n *node) ends(k key) history.Time {
 // time to live by a second command may fail in between. Counters are no locks.
 func (k *keys) note(words []string) {
 	args := words[1:]
+	for _, name := range keywatch.SetIfAbsent(words[0], args) {
+		k.locks[name] = true
+	}
 	switch words[0] {
-	case "SETNX":
-		k.ofLock(args[:min(len(args), 1)])
-	case "SET":
-		if len(args) > 2 && slices.ContainsFunc(args[2:], func(option string) bool { return strings.EqualFold(option, "NX") }) {
-			k.ofLock(args[:1])
-		}
-	case "MSETNX":
-		for pair := range slices.Chunk(args, 2) {
-			k.ofLock(pair[:1])
-		}
 	case "INCR", "INCRBY", "INCRBYFLOAT", "DECR", "DECRBY":
 		if len(args) > 0 {
 			delete(k.locks, args[0])
 		}
-	}
-}
-
-func (k *keys) ofLock(names []string) {
-	for _, name := range names {
-		k.locks[name] = true
 	}
 }
 

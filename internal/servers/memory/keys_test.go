@@ -106,6 +106,83 @@ func TestKeysWithoutExpiry(t *testing.T) {
 	}
 }
 
+// The conditional commands do what their pages say, on their own and in a script, and the history has the changes of
+// keys.
+func TestConditionalCommands(t *testing.T) {
+	w := try(t, nemesis.Setting{}, func(w *testWorld, client int) {
+		c := w.own(1, 1)
+		defer c.Close()
+		ask := func(line string) string {
+			reply, err := c.Do(w.t.Context(), words(line)...).Result()
+			if err != nil {
+				return err.Error()
+			}
+			return fmt.Sprint(reply)
+		}
+		for _, step := range []struct{ line, want string }{
+			{"SET k a IFEQ a PX 5000", "redis: nil"}, // creates no key
+			{"DELEX k IFEQ a", "0"},
+			{"DELIFEQ k a", "0"},
+			{"SET k a NX PX 5000", "OK"},
+			{"SET k b IFEQ b PX 9000", "redis: nil"},
+			{"SET k b IFEQ b PX 9000 GET", "a"},
+			{"PTTL k", "5000"},
+			{"set k a px 9000 ifeq a", "OK"},
+			{"PTTL k", "9000"},
+			{"SET k a IFEQ a NX PX 1000", "ERR syntax error"},
+			{"SET k a IFEQ", "ERR syntax error"},
+			{"DELEX k IFEQ b", "0"},
+			{"DELIFEQ k b", "0"},
+			{"DELIFEQ k", "ERR wrong number of arguments for 'delifeq' command"},
+			{"DELIFEQ k a", "1"},
+			{"SET k c IFNE a PX 5000", "OK"}, // creates it
+			{"SET k d IFNE c PX 5000", "redis: nil"},
+			{"SET k d IFNE x PX 5000 GET", "c"},
+			{"SET k d IFEQ d", "OK"}, // and so it never expires
+			{"PTTL k", "-1"},
+			{"DELEX k IFEQ d", "1"},
+			{"RPUSH list x", "1"},
+			{"SET list a IFEQ x", "WRONGTYPE Operation against a key holding the wrong kind of value"},
+			{"SET k e NX PX 5000", "OK"},
+			{"DELEX k", "1"},
+		} {
+			if got := ask(step.line); got != step.want {
+				t.Errorf("%s: %s, want %s", step.line, got, step.want)
+			}
+		}
+		const script = `return {redis.call("SET", "s", "a", "PX", 5000), redis.call("SET", "s", "a", "IFEQ", "b"), redis.call("SET", "s", "a", "IFEQ", "a", "PX", 7000), redis.call("PTTL", "s"), redis.call("DELIFEQ", "s", "a")}`
+		for range 2 { // by miniredis, and by the server's interpreter
+			if got, err := c.Eval(w.t.Context(), script, nil).Result(); err != nil || fmt.Sprint(got) != "[OK <nil> OK 7000 1]" {
+				t.Errorf("in a script: %v, %v", got, err)
+			}
+		}
+		_, _ = c.Do(w.t.Context(), "MULTI").Result()
+		if got := ask("SET k a IFEQ a"); !strings.Contains(got, "in a transaction") {
+			t.Errorf("in a transaction: %s", got)
+		}
+	})
+	var got []string
+	for _, e := range *w.log {
+		if ofKeys(e.Kind) && e.Resource == "k" {
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%v %s %s%s", e.Kind, e.Token, e.Reason, e.Detail)))
+		}
+	}
+	want := []string{
+		"key-set a", "key-extended a", "key-gone a deleted", "key-set c", "key-gone c overwritten", "key-set d",
+		"key-extended d without an expiry", "key-gone d deleted", "key-set e", "key-gone e deleted",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the history tells\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func words(line string) (all []any) {
+	for _, w := range strings.Fields(line) {
+		all = append(all, w)
+	}
+	return all
+}
+
 // A script changes keys on behalf of its client. Keys lost by a restart or an eviction are
 // recorded as such.
 func TestKeysThatFaultsTake(t *testing.T) {

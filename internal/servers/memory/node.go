@@ -3,6 +3,7 @@ package memory
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -94,7 +95,7 @@ func (n *node) Start(context.Context) error {
 		l.seen = c.Ctx
 		c.WriteOK()
 	}
-	if err := l.server.Register(nestedCommand, show); err != nil {
+	if err := errors.Join(l.server.Register(nestedCommand, show), registerDelIfEq(l.server)); err != nil {
 		return err
 	}
 	l.server.SetPreHook(func(c *server.Peer, command string, words ...string) bool { return n.preHook(l, c, command, words) })

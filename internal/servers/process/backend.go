@@ -24,7 +24,7 @@ type Backend struct {
 }
 
 // handlers lists how each kind of fault is injected.
-var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornLoadFeature, nemesis.TornRefuseFeature), live.OldSnapshots(), live.VMRestores(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
+var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornLoadFeature, nemesis.TornRefuseFeature), live.OldSnapshots(), live.VMRestores(), live.Failovers(), live.Stops(nemesis.ClientPauseFeature), live.Commands(), live.Duplicates())
 
 // Ability says which faults its worlds can inject.
 func (Backend) Ability() nemesis.Ability {

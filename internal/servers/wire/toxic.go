@@ -147,7 +147,7 @@ func drain(in <-chan *stream.StreamChunk) {
 // keyAt is the position of the key in a lock's commands, counted from the name of the
 // command.
 var keyAt = map[string]int{
-	"SET": 1, "SETNX": 1, "GET": 1, "DEL": 1, "INCR": 1, "PTTL": 1, "PEXPIRE": 1,
+	"SET": 1, "SETNX": 1, "GET": 1, "DEL": 1, "DELEX": 1, "DELIFEQ": 1, "INCR": 1, "PTTL": 1, "PEXPIRE": 1,
 	"EVAL": 3, "EVALSHA": 3,
 }
 

@@ -65,11 +65,18 @@ var commandTexts = [env.Ops]string{
 	env.OpExpire: "PEXPIRE {key} {ms}", env.OpRemove: "DEL {key}", env.OpIncrement: "INCR {key}",
 }
 
+// nativeTexts are those of native commands, as Redis names them.
+var nativeTexts = [env.Ops]string{env.OpDelete: "DELEX {key} IFEQ {token}", env.OpExtend: "SET {key} {token} IFEQ {token} PX {ms}"}
+
 func (n holdNames) command(c env.Command) string {
+	text := commandTexts[c.Op]
+	if c.Native {
+		text = nativeTexts[c.Op]
+	}
 	return strings.NewReplacer(
 		"{key}", n.key(c.Key), "{token}", n.name(c.Token),
 		"{ms}", strconv.FormatInt(c.TTL.Milliseconds(), 10), "{count}", strconv.FormatUint(c.Count, 10),
-	).Replace(commandTexts[c.Op])
+	).Replace(text)
 }
 
 // reply is the text of a node's reply. holder names the hold whose key prevented a yes, if it
