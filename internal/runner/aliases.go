@@ -28,11 +28,13 @@ import (
 // one's value.
 type aliases struct {
 	next  history.Sink
-	late  bool                // a watch reports the keys
-	share int                 // how many clients share a lock
-	calls map[int][]*lockCall // by client, the oldest first
-	keys  map[keyLocation]*aliasedKey
-	count map[tokenOnNode]int // keys that are there; a lock may keep several on a node
+	late  bool // a watch reports the keys
+	share int  // how many clients share a lock
+
+	several bool                // a hold may have several keys on a node, of which the last one to end counts
+	calls   map[int][]*lockCall // by client, the oldest first
+	keys    map[keyLocation]*aliasedKey
+	count   map[tokenOnNode]int // keys that are there; a lock may keep several on a node
 }
 
 // lockCall is a client's call of Lock.
@@ -357,11 +359,27 @@ func (k *aliasedKey) share(node int) tokenOnNode { return tokenOnNode{node, k.ca
 
 // appeared records a key if it is the first of its token on its node.
 func (a *aliases) appeared(e *history.Event, k *aliasedKey) {
-	k.exists, k.detail, k.ends = true, e.Detail, e.Ends
 	s := k.share(e.Node)
-	if a.count[s]++; a.count[s] == 1 {
+	last := a.lastEnd(s)
+	k.exists, k.detail, k.ends = true, e.Detail, e.Ends
+	switch a.count[s]++; {
+	case a.count[s] == 1:
 		a.pass(e, k)
+	case a.several && e.Ends > last:
+		later := *e
+		later.Kind, later.Sent = history.KeyExtended, 0
+		a.pass(&later, k)
 	}
+}
+
+// lastEnd returns when the last of the keys that are there ends.
+func (a *aliases) lastEnd(of tokenOnNode) (last history.Time) {
+	for at, k := range a.keys {
+		if a.several && k.exists && k.share(at.node) == of {
+			last = max(last, k.ends)
+		}
+	}
+	return last
 }
 
 // vanished records that a key is gone if it was the last of its token on its node.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -265,5 +266,32 @@ func TestAliasesOfLateKeys(t *testing.T) {
 	}
 	if back := log[len(log)-1]; back.Client != 0 || back.Reason != "" {
 		t.Errorf("what came back is told as set by client %d, %q", back.Client, back.Reason)
+	}
+}
+
+// If a hold may have several keys on a node, it is kept until the last of them ends.
+func TestSeveralKeysOfAHold(t *testing.T) {
+	for _, several := range []bool{false, true} {
+		var log history.Log
+		a := newAliases(&log, false, 1)
+		a.several = several
+		for _, e := range []history.Event{
+			{Time: 1, Kind: history.Acquire, Client: 1, Resource: "stock", Token: "1.1"},
+			{Time: 2, Kind: history.KeySet, Sent: 1, Client: 1, Node: 1, Resource: "slot 1", Token: "x", Ends: 12},
+			{Time: 3, Kind: history.KeySet, Sent: 2, Client: 1, Node: 1, Resource: "slot 2", Token: "x", Ends: 13},
+			{Time: 4, Kind: history.KeySet, Sent: 3, Client: 1, Node: 1, Resource: "slot 3", Token: "x", Ends: 11},
+		} {
+			a.Record(&e)
+		}
+		want := []history.Event{
+			{Time: 1, Kind: history.Acquire, Client: 1, Resource: "stock", Token: "1.1"},
+			{Time: 2, Kind: history.KeySet, Sent: 1, Client: 1, Node: 1, Resource: "stock", Token: "1.1", Ends: 12},
+		}
+		if several {
+			want = append(want, history.Event{Time: 3, Kind: history.KeyExtended, Client: 1, Node: 1, Resource: "stock", Token: "1.1", Ends: 13})
+		}
+		if !slices.Equal(log, want) {
+			t.Errorf("several %v: %+v", several, log)
+		}
 	}
 }
