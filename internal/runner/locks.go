@@ -232,8 +232,8 @@ func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
 		h.Keepers, h.Entries = -1, h.Keys && !k.connected // the locks of connections are no entries
 		return
 	}
-	if h.Watched && h.Capacity > 1 { // nobody can tell whose a key is that holds share, such as a counter
-		h.Keys, h.Watched = false, false
+	if h.Capacity > 1 && (h.Watched || k.callers > 1) {
+		h.Keys, h.Watched = false, false // nobody can tell whose a key is: see [External.Capacity]
 	}
 	q := k.quorum(l).Among(h.Nodes)
 	first := q.Voters.Len()
