@@ -2,10 +2,14 @@
 // release:
 //
 //	go -C evidence run . [-stored] PAGE…
+//	go -C evidence run . mutants DIFF…
 //
 // It measures what a page is about with the programs of this checkout, stores the results, and writes the
 // page of them. With -stored it only writes the page, of the results that are stored. Pages on real
 // servers need an idle machine; what they need besides is installed by scripts/deps.sh.
+//
+// With diffs of your own it writes nothing: it plants each defect, which a file of git diff has, and prints how many
+// runs it takes to find a violation of each property. Paths are relative to the checkout's root.
 package main
 
 import (
@@ -60,6 +64,7 @@ func main() {
 
 func usage() {
 	fmt.Fprintln(os.Stderr, "go -C evidence run . [-stored] PAGE…")
+	fmt.Fprintln(os.Stderr, "go -C evidence run . mutants DIFF…   (hunts defects of your own; paths from the checkout's root)")
 	for _, p := range pages {
 		fmt.Fprintf(os.Stderr, "  %-21s%s\n", p.name, p.what)
 	}
@@ -69,6 +74,14 @@ func run(ctx context.Context, names []string, stored bool) error {
 	if len(names) == 0 {
 		usage()
 		return errors.New("name a page")
+	}
+	if names[0] == "mutants" && len(names) > 1 && strings.HasSuffix(names[1], ".diff") {
+		c, err := openCheckout()
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		return c.huntDiffs(ctx, os.Stdout, names[1:])
 	}
 	for _, name := range names { // all names before the first measurement
 		if !slices.ContainsFunc(pages, func(p page) bool { return p.name == name }) {

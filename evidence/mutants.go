@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,10 +18,11 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// mutantRuns is how many runs a hunt makes at most, and of the lock without a defect.
+// mutantRuns is how many runs a hunt makes at most, of the lock without a defect, and for one property of a diff.
 const (
 	mutantRuns  = 50_000
 	controlRuns = 1_000_000
+	ownRuns     = 20_000
 )
 
 // huntedFile has the results of the hunts.
@@ -53,6 +57,10 @@ func measureMutants(ctx context.Context, c *checkout) error {
 	}
 	h := hunted{Made: fmt.Sprintf("%s on %d cores", runtime.Version(), runtime.NumCPU())}
 	for _, m := range append(all, planted...) {
+		if m.Outside != "" {
+			h.Hunts = append(h.Hunts, hunt{Number: m.Number, Lock: m.Lock})
+			continue
+		}
 		fmt.Fprintf(os.Stderr, "mutant %s: %s\n", cmp.Or(m.Number, "0, "+m.Lock), m.Title)
 		runs := mutantRuns
 		if m.Number == "" {
@@ -73,6 +81,50 @@ func measureMutants(ctx context.Context, c *checkout) error {
 		return err
 	}
 	return os.WriteFile(c.path(huntedFile), append(text, '\n'), 0o644)
+}
+
+// huntDiffs plants the defect of each diff, and prints the runs to the first violation of each property, in hunts that
+// are aimed at it. All diffs are read before the first hunt.
+func (c *checkout) huntDiffs(ctx context.Context, out io.Writer, diffs []string) error {
+	var all []mutants.Mutant
+	for _, name := range diffs {
+		if !filepath.IsAbs(name) {
+			name = c.path(name)
+		}
+		m, err := mutants.Load(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, m)
+	}
+	for i, m := range all {
+		if err := huntEach(ctx, mutants.Checkout(c.root), out, diffs[i], m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// huntEach hunts each property of a mutant.
+func huntEach(ctx context.Context, c mutants.Checkout, out io.Writer, name string, m mutants.Mutant) (err error) {
+	h, err := c.Plant(ctx, m)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.Remove()) }()
+	fmt.Fprintf(out, "%s: %s, up to %s runs for each property\n", name, m.Lock, textfmt.Grouped(ownRuns))
+	for _, p := range m.Names {
+		r, err := h.Hunt(ctx, mutants.Task{Lock: m.Lock, Runs: ownRuns, Named: []checker.Property{p}, Aimed: true})
+		if err != nil {
+			return err
+		}
+		told := fmt.Sprintf("nothing; %s could have shown it", textfmt.Count(r.Tested[p], "run"))
+		if f, _ := r.Caught(m); f != nil {
+			told = fmt.Sprintf("run %d: %s", f.Run, f.Story)
+		}
+		fmt.Fprintf(out, "%-3s%-18s%s\n", p.Code(), p.Title(), told)
+	}
+	return nil
 }
 
 func writeMutants(c *checkout) (string, error) {
@@ -98,7 +150,7 @@ func mutantsPage(h hunted, all []mutants.Mutant) string {
 
 Made by `+"`go -C evidence run . mutants`"+` with %s.
 
-Each row but those of number 0 is a defect of a lock. `+"`go build -overlay`"+` plants it into the lock's source ([the diffs](../../evidence/mutants/planted)). A hunt of at most %s runs generates clients, times, worlds and faults, without knowing the defect. A mutant is caught if a promised property is violated while all assumptions of the promise hold. *should break* lists the properties that are named for it, *found* the violated one: *another* is a property that is not named, and *missed* means that nothing was found in as many runs as the row says. *runs* and *seconds* are those until the first violation, on all cores. Number 0 is the lock without a defect: anything found there is a false alarm, or a defect of the lock. The codes are those of the [properties](../../README.md#properties).
+Each row but those of number 0 is a defect of a lock. `+"`go build -overlay`"+` plants it into the lock's source ([the diffs](../../evidence/mutants/planted)). A hunt of at most %s runs generates clients, times, worlds and faults, without knowing the defect. A mutant is caught if a promised property is violated while all assumptions of the promise hold. *should break* lists the properties that are named for it, *found* the violated one: *another* is a property that is not named, and *missed* means that nothing was found in as many runs as the row says, and *outside* that no hunt can find it, and why. *runs* and *seconds* are those until the first violation, on all cores. Number 0 is the lock without a defect: anything found there is a false alarm, or a defect of the lock. The codes are those of the [properties](../../README.md#properties).
 
 - **Up to 100: the catalogue**, written together with the hunts: defects of real lock libraries (1 to 28), and defects that reviewers planted by hand (29 to 38). The hunt was widened for all locks until it caught them, so these rows say that the hunt still catches what it caught before, and not how good it is.
 - **From 101: defects that the hunt has not been changed for**, planted from outside after the hunt was finished. How many of these are caught is the measure.
@@ -120,6 +172,8 @@ Each row but those of number 0 is a defect of a lock. `+"`go build -overlay`"+` 
 			}
 			of[0]++
 			switch {
+			case m.Outside != "":
+				row[3], row[4], row[5] = "outside: "+m.Outside, "–", "–"
 			case one.Found == "":
 				row[3] = "missed"
 			case slices.Contains(m.Names, one.Found):

@@ -22,6 +22,7 @@ type Task struct {
 	Lock  string             // the kind
 	Runs  int                // at most
 	Named []checker.Property // one of them ends the hunt
+	Aimed bool               // search for nothing but Named
 }
 
 // Report is what a hunter has found. It is the hunter's output, as JSON.
@@ -37,21 +38,40 @@ const module = "github.com/lockstorm/lockstorm"
 // Checkout is the root of a checkout of the project.
 type Checkout string
 
-// Try builds a hunter of a mutant's lock with the defect planted, and hunts until a named property is
-// violated, in at most so many runs. A mutant without a number is a lock without a defect: all runs are
-// made, and nothing should be found.
+// Hunter is the program that hunts one mutant.
+type Hunter struct{ dir string }
+
+// Try hunts a mutant until a named property is violated, in at most so many runs. A mutant without a number is a lock
+// without a defect: all runs are made, and nothing should be found.
 func (c Checkout) Try(ctx context.Context, m Mutant, runs int) (r Report, err error) {
-	dir, err := os.MkdirTemp("", "lockstorm-mutant-")
+	h, err := c.Plant(ctx, m)
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	program := filepath.Join(dir, "hunter")
-	// Omitting symbols and line tables saves a third of the linking time.
-	if err := c.compile(ctx, m, dir, "-ldflags=-s -w", "-o", program, "./mutants/hunter"); err != nil {
-		return r, err
+	defer func() { err = errors.Join(err, h.Remove()) }()
+	return h.Hunt(ctx, Task{Lock: m.Lock, Runs: runs, Named: m.Names})
+}
+
+// Plant builds a hunter of a mutant's lock with the defect planted. Remove it afterwards.
+func (c Checkout) Plant(ctx context.Context, m Mutant) (h Hunter, err error) {
+	if h.dir, err = os.MkdirTemp("", "lockstorm-mutant-"); err != nil {
+		return h, err
 	}
-	task, err := json.Marshal(Task{Lock: m.Lock, Runs: runs, Named: m.Names})
+	// Omitting symbols and line tables saves a third of the linking time.
+	if err := c.compile(ctx, m, h.dir, "-ldflags=-s -w", "-o", h.program(), "./mutants/hunter"); err != nil {
+		return h, errors.Join(err, h.Remove())
+	}
+	return h, nil
+}
+
+func (h Hunter) program() string { return filepath.Join(h.dir, "hunter") }
+
+// Remove removes the program.
+func (h Hunter) Remove() error { return os.RemoveAll(h.dir) }
+
+// Hunt carries out a task.
+func (h Hunter) Hunt(ctx context.Context, t Task) (r Report, err error) {
+	task, err := json.Marshal(t)
 	if err != nil {
 		return r, err
 	}
@@ -64,8 +84,8 @@ func (c Checkout) Try(ctx context.Context, m Mutant, runs int) (r Report, err er
 	if _, err := open.Write(task); err != nil { // it fits into the pipe's buffer
 		return r, err
 	}
-	cmd := exec.CommandContext(ctx, program)
-	cmd.Dir = dir
+	cmd := exec.CommandContext(ctx, h.program())
+	cmd.Dir = h.dir
 	out, err := output(ctx, cmd, input)
 	if err == nil {
 		err = json.Unmarshal(out, &r)

@@ -32,6 +32,8 @@ type Mutant struct {
 	// Sources are public reports or repairs of such a defect, as in owner/repository#12, as far as
 	// they are known.
 	Sources []string
+	// Outside says why no hunt can find it, and what does. Empty: it is hunted.
+	Outside string
 	// Lock is the kind of the lock to hunt.
 	Lock string
 	// Functions are the changed functions, with their package, as in redlock.(*Hold).Release.
@@ -75,6 +77,9 @@ func All() ([]Mutant, error) {
 			return nil, err
 		}
 		m, err := parse(text)
+		if err == nil && m.Number == "" {
+			err = errors.New("the lines before the diff are missing")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -99,20 +104,33 @@ func leading(number string) int {
 	return n
 }
 
-// parse reads a mutant: lines with keys, and then the diff.
-func parse(text []byte) (Mutant, error) {
-	files, preamble, err := gitdiff.Parse(bytes.NewReader(text))
+// Load reads a mutant from a file: a diff, as git diff makes it, of redlock, or one in the format of those that are
+// planted. Of the former nothing is known, so any property may be violated.
+func Load(path string) (Mutant, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return Mutant{}, err
 	}
-	m, err := parsePreamble(preamble)
-	if err != nil {
-		return Mutant{}, err
-	}
-	if m.edits, err = editsOf(files); err != nil {
-		return Mutant{}, err
+	m, err := parse(text)
+	if m.file = path; err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
+}
+
+// parse reads a mutant: lines with keys, or none of them, and then the diff.
+func parse(text []byte) (m Mutant, err error) {
+	files, preamble, err := gitdiff.Parse(bytes.NewReader(text))
+	if err != nil {
+		return m, err
+	}
+	if !strings.Contains(preamble, keys[0]+": ") { // it is git's
+		m.Lock, m.Names = "redlock", checker.Properties()
+	} else if m, err = parsePreamble(preamble); err != nil {
+		return m, err
+	}
+	m.edits, err = editsOf(files)
+	return m, err
 }
 
 func parsePreamble(text string) (m Mutant, err error) {
@@ -132,11 +150,11 @@ func parsePreamble(text string) (m Mutant, err error) {
 		}
 	}
 	for _, k := range keys {
-		if values[k] == "" && k != "Source" {
+		if values[k] == "" && k != "Source" && k != "Outside" {
 			return m, fmt.Errorf("the line %q is missing", k+": …")
 		}
 	}
-	m = Mutant{Number: values["Number"], Title: values["Title"], What: values["What"], Lock: values["Lock"], Functions: strings.Split(values["Function"], ", ")}
+	m = Mutant{Number: values["Number"], Title: values["Title"], What: values["What"], Outside: values["Outside"], Lock: values["Lock"], Functions: strings.Split(values["Function"], ", ")}
 	for code := range strings.SplitSeq(values["Property"], ", ") {
 		i := slices.IndexFunc(checker.Properties(), func(p checker.Property) bool { return p.Code() == code })
 		if i < 0 {
@@ -155,9 +173,9 @@ func parsePreamble(text string) (m Mutant, err error) {
 	return m, nil
 }
 
-// keys are the keys of the lines before a diff; Source may be missing. A line that begins with two
+// keys are the keys of the lines before a diff; Source and Outside may be missing. A line that begins with two
 // spaces continues the one before.
-var keys = []string{"Number", "Title", "What", "Property", "Source", "Lock", "Function"}
+var keys = []string{"Number", "Title", "What", "Property", "Source", "Outside", "Lock", "Function"}
 
 // source is an issue or a pull request on GitHub.
 var source = regexp.MustCompile(`^[\w-]+/[\w.-]+#[1-9]\d*$`)
@@ -166,6 +184,7 @@ var source = regexp.MustCompile(`^[\w-]+/[\w.-]+#[1-9]\d*$`)
 type edit struct {
 	file     string // from the module's root, with slashes
 	old, new string // whole lines
+	hunk     string // its header in the diff
 }
 
 func editsOf(files []*gitdiff.File) (list []edit, err error) {
@@ -186,7 +205,7 @@ func editsOf(files []*gitdiff.File) (list []edit, err error) {
 // editOf leaves out the context after the end of the function, since the comment of the next
 // function may change.
 func editOf(file string, hunk *gitdiff.TextFragment) edit {
-	e := edit{file: file}
+	e := edit{file: file, hunk: strings.TrimSpace(hunk.Header())}
 	lines := hunk.Lines
 	context := lines[len(lines)-int(hunk.TrailingContext):]
 	if end := slices.IndexFunc(context, func(l gitdiff.Line) bool { return l.Line == "}\n" || l.Line == ")\n" }); end >= 0 {
@@ -203,15 +222,20 @@ func editOf(file string, hunk *gitdiff.TextFragment) edit {
 	return e
 }
 
-// MovedOnError says that the source has changed, so that a mutant no longer applies.
+// MovedOnError says that a diff does not apply, as when the source has changed.
 type MovedOnError struct {
 	Mutant Mutant
 	File   string // from the module's root
+	Hunk   string // its header
+	Found  int    // how often the lines that it replaces stand in the file
 }
 
 func (e *MovedOnError) Error() string {
-	return fmt.Sprintf("mutant %s (%s): %s has moved on: what %s replaces does not stand in it exactly once; plant the defect anew (CONTRIBUTING.md)",
-		e.Mutant.Number, strings.Join(e.Mutant.Functions, ", "), e.File, e.Mutant.file)
+	text := fmt.Sprintf("%s: %s: the hunk %s does not apply: the lines that it replaces stand in the file %d times, not once", e.Mutant.file, e.File, e.Hunk, e.Found)
+	if e.Mutant.Number == "" {
+		return text + "; make the diff of this checkout with git diff -W, and undo the change"
+	}
+	return fmt.Sprintf("mutant %s (%s) has moved on: %s; plant the defect anew (docs/extend.md)", e.Mutant.Number, strings.Join(e.Mutant.Functions, ", "), text)
 }
 
 // sources returns the mutated files of the checkout by their names. A passage may have moved
@@ -223,15 +247,15 @@ func (m Mutant) sources(root string) (map[string]string, error) {
 		if !ok {
 			original, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(e.file)))
 			if errors.Is(err, os.ErrNotExist) {
-				return nil, &MovedOnError{m, e.file}
+				return nil, &MovedOnError{m, e.file, e.hunk, 0}
 			}
 			if err != nil {
 				return nil, err
 			}
 			text = string(original)
 		}
-		if strings.Count(text, e.old) != 1 {
-			return nil, &MovedOnError{m, e.file}
+		if n := strings.Count(text, e.old); n != 1 {
+			return nil, &MovedOnError{m, e.file, e.hunk, n}
 		}
 		mutated[e.file] = strings.Replace(text, e.old, e.new, 1)
 	}

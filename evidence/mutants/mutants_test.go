@@ -157,7 +157,7 @@ func TestParse(t *testing.T) {
 	if m.Number != "3" || m.What != "what it is, in two lines" || !slices.Equal(m.Sources, []string{"owner/some.repo#12", "other/repo#3"}) || !slices.Equal(m.Names, []checker.Property{checker.Lease, checker.Contract}) {
 		t.Errorf("%+v", m)
 	}
-	want := edit{"p/f.go", "// f is it.\nfunc f() int {\n\treturn 1\n}\n", "// f is it.\nfunc f() int {\n\treturn 2\n}\n"}
+	want := edit{"p/f.go", "// f is it.\nfunc f() int {\n\treturn 1\n}\n", "// f is it.\nfunc f() int {\n\treturn 2\n}\n", "@@ -10,5 +10,5 @@"}
 	if len(m.edits) != 1 || m.edits[0] != want {
 		t.Errorf("%q", m.edits)
 	}
@@ -207,11 +207,41 @@ func TestSources(t *testing.T) {
 			continue
 		}
 		moved := new(MovedOnError)
-		if !errors.As(err, &moved) || !strings.Contains(err.Error(), "mutant 3 (p.f): p/f.go has moved on") {
+		if !errors.As(err, &moved) || !strings.Contains(err.Error(), "mutant 3 (p.f) has moved on") || !strings.Contains(err.Error(), "p/f.go: the hunk @@ -10,5 +10,5 @@ does not apply") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if _, err := m.sources(t.TempDir()); err == nil || !strings.Contains(err.Error(), "has moved on") {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// A diff of one's own needs no lines before it. An error names the file and the hunk.
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	load := func(text string) (Mutant, error) {
+		file := filepath.Join(dir, "my.diff")
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return Load(file)
+	}
+	bare := example[strings.Index(example, "diff --git"):]
+	m, err := load("commit 1234\n\n    a message\n\n" + bare)
+	if err != nil || m.Lock != "redlock" || !slices.Equal(m.Names, checker.Properties()) || len(m.edits) != 1 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	_, err = m.sources(dir)
+	if want := filepath.Join(dir, "my.diff") + ": p/f.go: the hunk @@ -10,5 +10,5 @@ does not apply"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	for what, text := range map[string]string{
+		"my.diff: gitdiff: line ":         strings.Replace(bare, "-10,5", "-10,4", 1),
+		"my.diff: there is no diff in it": "",
+		`my.diff: "p/f.go" becomes "/dev`: strings.Replace(bare, "+++ b/p/f.go", "+++ /dev/null", 1),
+	} {
+		if _, err := load(text); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("want %q, got %v", what, err)
+		}
 	}
 }

@@ -31,11 +31,11 @@ func newRare() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rare SCENARIO",
 		Short: "Estimate the probability of a violation, down to 1e-9",
-		Long: `Estimate the probability that a run of a scenario (a name or a YAML file) violates lease
-or section exclusion, by multilevel splitting: populations of runs climb from level to
-level of a distance to the violation, such as the time that was left when a rival could
-have been granted the lock. The levels are chosen by a pilot, and the estimate of each
-population is unbiased. Their spread gives the 95 % interval.
+		Long: `Estimate the probability that a run of a scenario (a name or a YAML file) violates
+backing, lease exclusion or section exclusion, by multilevel splitting: populations of runs
+climb from level to level of a distance to the violation, such as the time for which a
+quorum would still have backed a hold when it ended. The levels are chosen by a pilot, and
+the estimate of each population is unbiased. Their spread gives the 95 % interval.
 
 A probability of 1e-9 takes about a million runs, where plain runs would be some ten
 thousand times as many. If a level is not reached by every population, or if these disagree,
@@ -49,7 +49,7 @@ to hold. Without a figure the estimate is undecided.`,
 		Args: scenarioName,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.property, "property", checker.Lease.Code(), "the property: lease exclusion (V1) or section exclusion (V2)")
+	f.StringVar(&o.property, "property", checker.Lease.Code(), "the property: backing (B), lease exclusion (V1) or section exclusion (V2)")
 	f.IntVar(&o.Particles, "particles", o.Particles, "runs of a population")
 	f.IntVar(&o.Moves, "moves", o.Moves, "moves of each run at each level")
 	f.IntVar(&o.Repetitions, "repetitions", o.Repetitions, "independent populations")

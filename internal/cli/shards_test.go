@@ -65,7 +65,7 @@ func TestShards(t *testing.T) {
 func TestJoinedHunt(t *testing.T) {
 	defer func(before int) { huntUnit = before }(huntUnit)
 	huntUnit = 10
-	for properties, runs := range map[string]int{"V1,L1": 45, "V1,V3": 21, "C": 60} {
+	for properties, runs := range map[string]int{"V1,L1": 45, "V1,V3": 34, "C": 60} {
 		o := huntOptions{properties: strings.Split(properties, ","), faults: "all", most: usualMost, runs: 60, seed: 1}
 		if properties == "V1,L1" { // the latter never
 			o.runs = runs

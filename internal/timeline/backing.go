@@ -154,12 +154,21 @@ func (t *Timeline) BackedUntil(h *Hold, quorum Electorate) history.Time {
 	return latest
 }
 
-// PlannedUntil returns until when a quorum backs the hold if it loses keys only when their time to live is over.
+// PlannedUntil returns until when a quorum backs the hold if it loses keys only when their time to live is over, and no
+// node goes down or returns.
 func (h *Hold) PlannedUntil(quorum Electorate) history.Time {
 	latest := LongAgo
-	for s := h.Keys.Set; s != 0; s = s.Without(s.First()) {
-		if at := h.Keys.End(s.First()); at > latest && quorum.Quorum(h.PlannedBackers(at)) {
+	consider := func(at history.Time) {
+		if at > latest && quorum.Quorum(h.PlannedBackers(at)) {
 			latest = at
+		}
+	}
+	for s := h.Keys.Set; s != 0; s = s.Without(s.First()) {
+		consider(h.Keys.End(s.First()))
+	}
+	if h.Keys.Past != nil {
+		for i := range h.Keys.Past.Lost {
+			consider(h.Keys.Past.Lost[i].Silent)
 		}
 	}
 	return latest

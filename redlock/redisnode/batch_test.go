@@ -114,6 +114,7 @@ func TestBatches(t *testing.T) {
 		"open breaker probes":                           testOpenBreakerProbes,
 		"open breaker refuses requests":                 testOpenBreakerRefusesRequests,
 		"reply is not held up by the rest of its batch": testReplyIsNotHeldUpByTheRestOfItsBatch,
+		"replies behind an error":                       testRepliesBehindAnError,
 		"replies come in pieces":                        testRepliesComeInPieces,
 		"broken connection takes no reply back":         testBrokenConnectionTakesNoReplyBack,
 		"request expires within a batch":                testRequestExpiresWithinABatch,
@@ -149,6 +150,20 @@ func testRequestsThatWaitGoOutTogether(t *testing.T) {
 	for _, r := range rounds {
 		b.wantOne(r, env.Yes)
 	}
+}
+
+// An error is the reply to one request of a batch. The others get their own.
+func testRepliesBehindAnError(t *testing.T) {
+	e, b := newEar(t, redisnode.Options{PoolSize: 1})
+	b.send(env.Never)
+	e.await(b, 1)
+	refused, taken, set := b.send(env.Never), b.send(env.Never), b.send(env.Never)
+	e.answer(1)
+	e.await(b, 4)
+	e.say("-OOM command not allowed when used memory > 'maxmemory'.\r\n$-1\r\n+OK\r\n")
+	b.wantOne(refused, env.Failed)
+	b.wantOne(taken, env.No)
+	b.wantOne(set, env.Yes)
 }
 
 // Requests within MaxInFlight have a connection each.

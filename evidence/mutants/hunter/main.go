@@ -65,6 +65,9 @@ func run(input io.Reader) (r mutants.Report, err error) {
 		Backend: simulated.Backend(), Space: space, Terms: promises.Of,
 		Faults: faultWeights, MaxFaults: maxFaults, Seed: 1, Runs: task.Runs,
 	}
+	if task.Aimed {
+		h.Wanted = task.Named
+	}
 	h.Each = func(s hunt.Run) bool {
 		found := false
 		for _, p := range seen.Add(s) {

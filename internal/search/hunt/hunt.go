@@ -27,7 +27,8 @@ type Hunt struct {
 	// Terms says which properties are promised for a scenario, and under which assumptions.
 	Terms func(scenarios.Scenario) promises.Terms
 
-	// Wanted are the properties whose violations are searched. Empty means all.
+	// Wanted are the properties whose violations are searched. Empty means all. Each run is aimed at
+	// one of them, so that most runs can violate it (aim.go).
 	Wanted []checker.Property
 
 	// Faults are the weights of the kinds of faults.
@@ -110,29 +111,46 @@ func (h Hunt) wants(p checker.Property) bool {
 
 // draw draws a scenario whose plan has all faults, and a seed for its run.
 func (h Hunt) draw(random *rand.Rand) (scenarios.Scenario, uint64, error) {
-	s, g, err := h.drawScenario(random)
+	aim := h.target(random)
+	s, g, err := h.drawScenario(random, aim)
 	if err != nil {
 		return s, 0, err
 	}
 	seed := random.Uint64() >> 32
-	a, promised := h.assumed(s, random)
+	a, promised := h.assumed(s, random, aim)
 	admits := func(f nemesis.Fault) bool { return !promised || a.Admits(f, s) }
-	s.Plan = drawPlan(g, s, boundariesOf(s, h.Terms(s)), admits, random)
-	if promised {
-		s = a.Keep(s) // faults can be excluded together
+	unplanned, near := s, boundariesOf(s, h.Terms(s))
+	for range maxPlans {
+		s.Plan = drawPlan(g, unplanned, near, admits, random)
+		if promised {
+			s = a.Keep(s) // faults can be excluded together
+		}
+		if meets(s.World(), aim) {
+			break
+		}
 	}
 	return h.withPromisedBounds(s), seed, nil
 }
 
-// maxScenarios is how many scenarios are drawn until one admits some kind of fault.
-const maxScenarios = 100
+// maxScenarios is how many scenarios are drawn until one admits some kind of fault and suits the aim, and maxPlans
+// how many plans until one meets it. If none does, the last one is as good as any.
+const (
+	maxScenarios = 100
+	maxPlans     = 20
+)
 
-// drawScenario draws a scenario in which some of the wanted faults are possible.
-func (h Hunt) drawScenario(random *rand.Rand) (s scenarios.Scenario, g nemesis.Generator, err error) {
+// drawScenario draws a scenario in which some of the wanted faults are possible and, if there is any, the property
+// that the run is aimed at can be violated.
+func (h Hunt) drawScenario(random *rand.Rand, aim checker.Property) (s scenarios.Scenario, g nemesis.Generator, err error) {
+	admits := false // s and g do
 	for range maxScenarios {
-		s = h.Space.Draw(random)
-		if g, err = h.generator(s); err == nil {
-			return s, g, nil
+		next := h.Space.Draw(random)
+		faults, failed := h.generator(next)
+		if failed == nil || !admits {
+			s, g, err, admits = next, faults, failed, failed == nil
+		}
+		if failed == nil && h.suits(next, aim) {
+			break
 		}
 	}
 	return s, g, err
@@ -147,14 +165,17 @@ func (h Hunt) generator(s scenarios.Scenario) (nemesis.Generator, error) {
 
 // Validate returns an error if no scenario admits the wanted faults.
 func (h Hunt) Validate() error {
-	_, _, err := h.drawScenario(rand.New(nemesis.Stream(h.Seed, "place")))
+	_, _, err := h.drawScenario(rand.New(nemesis.Stream(h.Seed, "place")), "")
 	return err
 }
 
-// assumed draws the assumptions that a plan keeps: those of one of the wanted and promised
-// properties.
-func (h Hunt) assumed(s scenarios.Scenario, random *rand.Rand) (promises.Assumptions, bool) {
+// assumed returns the assumptions that a plan keeps: those of the property that the run is aimed at or, if that is not
+// promised, of one of the promised properties that are wanted.
+func (h Hunt) assumed(s scenarios.Scenario, random *rand.Rand, aim checker.Property) (promises.Assumptions, bool) {
 	terms := h.Terms(s)
+	if a, promised := terms[aim]; promised {
+		return aimed(a, s, aim), true
+	}
 	var promised []checker.Property
 	for _, p := range checker.Properties() {
 		if _, ok := terms[p]; ok && h.wants(p) {

@@ -1,10 +1,8 @@
 package rare
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -12,149 +10,188 @@ import (
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
-// Distance says how far a run is from a violation of lease or section exclusion. It is 0 if and only
-// if two windows of different clients overlap. Otherwise it is that of the hold that came closest:
+// Distance says how far a run is from a violation of a property: 0 if and only if the run violates it. Otherwise it is
+// that of the hold that came closest, by the margin of its backing in its window, from a to e. The margin is a pair:
 //
-//   - Up to a half, the hold lost its quorum while its window was open: so many nodes were up and
-//     without its key that a rival could have been granted the lock. The distance grows with the time
-//     from the end of the window to the next grant of another client.
-//   - From a half to 1 it kept its quorum. The distance grows with the time from the end of the window
-//     to the moment at which a rival could have been granted the lock, had the holder not deleted its
-//     keys; or, if that is less, with the time by which an extension came early enough.
+//	nodes = min over t of votes(t) - quorum, each t in (a, e) at which the hold loses a node that backed it
+//	time  = min over t of B(t-) - t,         t = e and each t in (a, e) at which B grows
 //
-// The times are divided by the longest TTL of the run, and cut off there.
+// votes(t) are those of the nodes that back the hold; if it loses none, nodes is the largest number there can be, n. B(t)
+// is the instant until which a quorum backs it as of t, if its keys go only when their time to live is over and no node
+// goes down or returns ([timeline.Hold.PlannedUntil]). So time is what was left when an extension prolonged the backing,
+// or when the hold ended and needed it no longer. A hold that lost its backing has the margin (0, 0). For backing, the
+// end on which the holder relies counts, too: for each return of the grant or of an extension at t, with the end u by
+// the holder's clock, B(t) - u.
+//
+// Margins are ordered by nodes, then by time: a node that is lost brings an unbacked hold nearer although B stays, as
+// long as a quorum is left. With times in units of the longest TTL of the run, at most 1, the distance is
+//
+//	backing:                     m = (nodes + time) / (n + 1)
+//	lease and section exclusion: (1 + m) / 2               if the hold kept its backing
+//	                             (next grant - e) / 2      if it did not
+//
+// where the next grant is that of another client.
 type Distance float64
 
 // far is the distance of a run in which nothing came close.
 const far Distance = 1
 
-// closeness is a [timeline.Observer] that computes the distance of a run.
-type closeness struct {
+// margins is a [timeline.Settler] that follows the backing of holds, and so computes the distance of a run.
+type margins struct {
 	timeline *timeline.Timeline
-	grants   int
-	windows  map[string][]timeline.Window // by resource
-	quorums  map[string]*quorum           // by token
+	property checker.Property
+	window   timeline.WindowKind
+	quorum   timeline.Electorate
+	most     int // votes beyond a quorum
+
+	grants  int
+	windows map[string][]timeline.Window // by resource
+	holds   map[string]*backed           // by token, also when the timeline has forgotten the hold
+
+	changed []*timeline.Hold // in this instant, whose keys have not changed
+	every   bool             // each hold may be concerned
 }
 
-// quorum is the nodes that keep a hold, also when the timeline has forgotten it.
-type quorum struct {
-	client int
-	ttl    time.Duration
-	expiry map[int]history.Time // of its key on a node, also of one that its holder deleted
-	open   history.Time         // when a rival could first have had a quorum
-	spare  time.Duration        // by which the latest extension came early enough
+// backed is the backing of a hold.
+type backed struct {
+	until  history.Time  // B, as of the last instant
+	votes  int           // of the nodes that back it, as of the last instant
+	began  bool          // its window has begun
+	spare  int           // the margin in nodes, so far
+	margin time.Duration // the margin in time, so far; math.MaxInt64: nothing has tested it
 }
 
 // checkDistance returns an error if there is no distance to a violation of the property.
 func checkDistance(h history.Header, p checker.Property) error {
 	switch {
-	case p != checker.Lease && p != checker.Section:
-		return fmt.Errorf("there is no distance to a violation of %s: only to those of %s and %s", p, checker.Lease, checker.Section)
-	case !h.Keys || h.Keepers < 0 || h.Votes != nil:
-		return fmt.Errorf("there is no distance for the lock %s: its holds are not majorities of keys on nodes", h.Lock)
+	case p != checker.Backing && p != checker.Lease && p != checker.Section:
+		return fmt.Errorf("there is no distance to a violation of %s: only to those of %s, %s and %s", p, checker.Backing, checker.Lease, checker.Section)
+	case !h.Keys || timeline.ElectorateOf(h).None():
+		return fmt.Errorf("there is no distance for the lock %s: its holds are not quorums of keys on nodes", h.Lock)
 	}
 	return nil
 }
 
-// closenessTo returns an observer of the distance from a violation of the property.
-func closenessTo(p checker.Property, t *timeline.Timeline) *closeness {
-	c := &closeness{timeline: t, windows: map[string][]timeline.Window{}, quorums: map[string]*quorum{}}
-	of := timeline.LeaseWindow
+// marginsFor returns an observer of the distance from a violation of the property.
+func marginsFor(p checker.Property, t *timeline.Timeline) *margins {
+	m := &margins{timeline: t, property: p, quorum: timeline.ElectorateOf(t.Header), windows: map[string][]timeline.Window{}, holds: map[string]*backed{}}
+	m.most = m.quorum.All - m.quorum.Needed()
 	if p == checker.Section {
-		of = timeline.SectionWindow
+		m.window = timeline.SectionWindow
 	}
-	t.Windows(of, func(w timeline.Window) {
+	t.Windows(m.window, func(w timeline.Window) {
 		if !w.Empty {
-			c.windows[w.Grant.Resource] = append(c.windows[w.Grant.Resource], w)
+			m.windows[w.Grant.Resource] = append(m.windows[w.Grant.Resource], w)
 		}
 	})
-	t.Listen(c)
-	return c
-}
-
-// keepers is the number of nodes that keep the lock.
-func (c *closeness) keepers() int {
-	return cmp.Or(c.timeline.Header.Keepers, c.timeline.Header.Nodes)
+	t.Listen(m)
+	return m
 }
 
 // Wants implements [timeline.Observer].
-func (*closeness) Wants() timeline.Kinds {
-	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Extend,
+func (*margins) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Granted, timeline.Reentered, history.Extended, history.Release, history.Lost, history.Lapse, history.Expiring,
 		history.KeySet, history.KeyExtended, history.KeyGone, history.NodeDown, history.NodeUp)
 }
 
 // Observe implements [timeline.Observer].
-func (c *closeness) Observe(f *timeline.Fact) {
-	q := c.quorums[f.Token]
+func (m *margins) Observe(f *timeline.Fact) {
 	switch f.Kind {
 	case history.Granted, timeline.Reentered:
-		c.grants++
-	case history.Acquire:
-		c.quorums[f.Token] = &quorum{client: f.Client, ttl: f.TTL, expiry: map[int]history.Time{}, open: timeline.Forever, spare: math.MaxInt64}
+		m.grants++
+		m.every = true // a vote may be taken from another hold
 	case history.NodeDown, history.NodeUp:
-		for _, q := range c.quorums {
-			c.look(q)
+		m.every = true
+	}
+	if f.Hold != nil {
+		m.changed = append(m.changed, f.Hold)
+	}
+}
+
+// Settle implements [timeline.Settler].
+func (m *margins) Settle() {
+	m.timeline.Divide(m.changed)
+	for i := range m.timeline.Changes {
+		if h := m.timeline.Changes[i].Hold; h != nil {
+			m.look(h)
 		}
 	}
-	if q == nil {
+	for _, h := range m.changed {
+		m.look(h)
+	}
+	if m.every {
+		for _, c := range m.timeline.Clients {
+			for _, h := range c.Holds {
+				m.look(h)
+			}
+		}
+	}
+	m.changed, m.every = m.changed[:0], false
+}
+
+// look follows B and the window of a hold.
+func (m *margins) look(h *timeline.Hold) {
+	b := m.holds[h.Token]
+	if b == nil {
+		b = &backed{spare: m.most, margin: math.MaxInt64}
+		m.holds[h.Token] = b
+	}
+	now, w := m.timeline.Now, &h.Windows[m.window]
+	before, votes := b.until, b.votes
+	b.until, b.votes = h.PlannedUntil(m.quorum), m.quorum.Count(uint64(h.Backers(now+1)))
+	switch {
+	case w.Over && b.began:
+		b.began = false // until a late extension begins another
+		b.tested(before, w.End)
 		return
+	case !w.Begun || w.Over:
+		return
+	case b.began && b.until > before:
+		b.tested(before, now)
 	}
-	switch f.Kind {
-	case history.Extend:
-		q.ttl = f.TTL
-	case history.KeyExtended:
-		if left := c.opens(q, f.Time).Sub(f.Time); left > 0 {
-			q.spare = min(q.spare, left)
-		}
-		fallthrough
-	case history.KeySet:
-		q.expiry[f.Node] = f.Time.Add(q.ttl)
-		c.look(q)
-	case history.KeyGone:
-		if f.Reason != history.Deleted || f.Client != q.client {
-			q.expiry[f.Node] = min(q.expiry[f.Node], f.Time)
-			c.look(q)
-		}
+	if b.began && b.votes < votes {
+		b.spare = min(b.spare, max(b.votes-m.quorum.Needed(), 0))
+	}
+	b.began = true
+	if b.until <= now {
+		b.tested(now, now)
+	}
+	if last, _ := h.Promised(); m.property == checker.Backing && last.At == now && last.Ends != 0 {
+		b.tested(b.until, last.Ends)
 	}
 }
 
-// look takes note that a rival could have a quorum now.
-func (c *closeness) look(q *quorum) {
-	now, granted := c.timeline.Now, len(q.expiry) > c.keepers()/2
-	if granted && q.open == timeline.Forever && c.opens(q, now) <= now {
-		q.open = now
-	}
-}
-
-// opens returns when a rival can have a quorum, if nothing happens from now on but that keys expire.
-func (c *closeness) opens(q *quorum, now history.Time) history.Time {
-	var free []history.Time
-	for node := 1; node <= c.keepers(); node++ {
-		at := max(q.expiry[node], now) // 0: it has no key
-		if c.timeline.Down.Has(node) {
-			at = timeline.Forever
-		}
-		free = append(free, at)
-	}
-	slices.Sort(free)
-	return free[c.keepers()/2]
+// tested notes that a hold which a quorum was to back until an instant needed that until another one.
+func (b *backed) tested(until, needed history.Time) {
+	b.margin = min(b.margin, max(until, needed).Sub(needed)) // until may be long ago
 }
 
 // distance returns the distance of the run, after its end.
-func (c *closeness) distance() Distance {
+func (m *margins) distance() Distance {
 	d := far
-	for _, windows := range c.windows {
+	for _, windows := range m.windows {
 		for _, w := range windows {
-			if q := c.quorums[w.Grant.Token]; q != nil {
-				d = min(d, c.of(q, w, windows))
+			if b := m.holds[w.Grant.Token]; b != nil {
+				d = min(d, m.of(b, w, windows))
 			}
 		}
 	}
 	return d
 }
 
-// of returns the distance of a hold from an overlap with another window of its resource.
-func (c *closeness) of(q *quorum, w timeline.Window, all []timeline.Window) Distance {
+// of returns the distance of a hold from a violation, given the windows of its resource.
+func (m *margins) of(b *backed, w timeline.Window, all []timeline.Window) Distance {
+	margin := b.margin
+	if b.began { // its window ended with the run
+		margin = min(margin, max(b.until, w.To).Sub(w.To))
+	}
+	kept := Distance(0)
+	if margin > 0 {
+		kept = (Distance(b.spare) + m.share(margin)) / Distance(1+m.most)
+	}
+	if m.property == checker.Backing {
+		return kept
+	}
 	next := timeline.Forever
 	for _, other := range all {
 		switch {
@@ -165,26 +202,13 @@ func (c *closeness) of(q *quorum, w timeline.Window, all []timeline.Window) Dist
 			return 0
 		}
 	}
-	open := q.open
-	if open == timeline.Forever {
-		open = c.opens(q, w.To)
+	if kept > 0 {
+		return (1 + kept) / 2
 	}
-	if open < w.To {
-		return c.share(next, w.To) / 2
-	}
-	spare := float64(q.spare) / c.unit()
-	return 0.5 + min(c.share(open, w.To), Distance(min(spare, 1)))/2
+	return m.share(next.Sub(w.To)+1) / 2
 }
 
-// unit is the unit of times: the longest TTL, ns.
-func (c *closeness) unit() float64 {
-	return float64(max(c.timeline.Header.LongestTTL, time.Millisecond))
-}
-
-// share returns the time between two instants, from 0 (excluded) to 1, in units of the longest TTL.
-func (c *closeness) share(later, earlier history.Time) Distance {
-	if later == timeline.Forever {
-		return 1
-	}
-	return Distance(min((float64(later.Sub(earlier))+1)/c.unit(), 1))
+// share returns a time, in units of the longest TTL, at most 1.
+func (m *margins) share(d time.Duration) Distance {
+	return Distance(min(float64(d)/float64(max(m.timeline.Header.LongestTTL, time.Millisecond)), 1))
 }

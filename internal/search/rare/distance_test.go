@@ -18,13 +18,13 @@ func TestDistanceIsZeroIfViolated(t *testing.T) {
 	violated, near := 0, 0
 	for _, s := range scenarios.All() {
 		e := prepared(t, s)
-		for _, p := range []checker.Property{checker.Lease, checker.Section} {
+		for _, p := range []checker.Property{checker.Backing, checker.Lease, checker.Section} {
 			if err := checkDistance(e.Header(1), p); err != nil {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 			for seed := range uint64(3) {
-				var c *closeness
-				read := e.WithReader(func(t *timeline.Timeline) { c = closenessTo(p, t) }, p)
+				var c *margins
+				read := e.WithReader(func(t *timeline.Timeline) { c = marginsFor(p, t) }, p)
 				r, err := read.WithDriver(&move{seed: seed, to: tape{}}).RunWhole(t.Context(), 1)
 				if err != nil {
 					t.Fatal(err)

@@ -44,8 +44,8 @@ func (s *sampler) run(ctx context.Context, m *move) (particle, error) {
 	if err != nil {
 		return particle{}, err
 	}
-	var c *closeness
-	e = e.WithReader(func(t *timeline.Timeline) { c = closenessTo(s.property, t) }, s.property)
+	var c *margins
+	e = e.WithReader(func(t *timeline.Timeline) { c = marginsFor(s.property, t) }, s.property)
 	r, err := e.WithDriver(m).RunWhole(ctx, seed)
 	if err != nil {
 		return particle{}, err
