@@ -122,6 +122,11 @@ generate: {most: 2, faults: {latency: 1}}
 	"extending": inStorms(locktest.Config{
 		Storms: []locktest.Storm{{Name: "long", Work: 6 * time.Second, Claimed: true}},
 	}, anExtension(func(*oneNode) {})),
+	"starving": func(t *testing.T) {
+		c := locktest.Config{Nodes: 1, Runs: 1, Promises: []checker.Property{checker.Lease}}
+		c.Storms = []locktest.Storm{stormOf(t, c, "contention")}
+		locktest.Run(t, c, patient)
+	},
 	"none":  func(t *testing.T) { locktest.Run(t, locktest.Config{}, nil) },
 	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
 	"missing": func(t *testing.T) {
