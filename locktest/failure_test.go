@@ -502,7 +502,7 @@ func TestWhatCannotBeIsTold(t *testing.T) {
 		"none":   {"locktest: the function that makes the lock is nil"},
 		"handshakes": {
 			"virtual time has stood still for ", "_test.go:", "and the run was abandoned: a goroutine of the lock waits for a mutex", "MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}",
-			"without any fault: 28 storms more not tried",
+			"without any fault: 29 storms more not tried",
 		},
 		"nodes": {"locktest.Config.Nodes: 65: want 1 to 64"},
 	} {
