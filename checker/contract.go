@@ -26,7 +26,8 @@ const Contract Property = "contract"
 // granted extension must have extended keys on a quorum of nodes. A release that
 // reports the lock as held must have deleted keys on a quorum. A release that
 // reports it as lost must not have deleted a quorum of the keys that existed when
-// it was called. Only changes made for the holder itself count.
+// it was called, nor left a quorum of them where its client reaches them, unless
+// the hold had ended by itself. Only changes made for the holder itself count.
 //
 // The time in which a client was paused, or queued, does not count. Calls of a
 // client that died are not judged. A hold without a TTL has no validity.
@@ -38,11 +39,12 @@ type contract struct {
 	quorum   timeline.Electorate
 	timeline *timeline.Timeline
 
-	notices timeline.PerHold[lossNotice]
-	instead timeline.PerHold[[]timeline.WrongKey] // other keys that were deleted for the holder since it called release
-	claims  []claim                               // in this instant
-	truth   truth
-	upkeep  upkeep
+	notices   timeline.PerHold[lossNotice]
+	instead   timeline.PerHold[[]timeline.WrongKey] // other keys that were deleted for the holder since it called release
+	claims    []claim                               // in this instant
+	effective timeline.PerHold[untoldExtension]
+	truth     truth
+	upkeep    upkeep
 
 	calls    int
 	breaches violations
@@ -54,15 +56,24 @@ type claim struct {
 	what claimKind
 	at   history.Time
 	call history.Time
+	why  string // of an error
 }
 
 type claimKind uint8
 
 const (
 	saysExtended claimKind = iota + 1
+	saysFailed             // by an extension
 	saysHeld               // by a release
 	saysLost               // by a release
 )
+
+// untoldExtension is an extension that has failed although a quorum of the nodes has extended the key.
+type untoldExtension struct {
+	call, failed history.Time
+	reason       string
+	nodes        timeline.Nodes
+}
 
 func newContract(line *timeline.Timeline, _ *shared) propertyChecker {
 	c := &contract{header: line.Header, quorum: timeline.ElectorateOf(line.Header), timeline: line}
@@ -118,6 +129,7 @@ func (c *contract) Observe(f *timeline.Fact) {
 		}
 	case history.ExtendFailed:
 		c.returned(f, "extend", b.Extend)
+		c.claim(f, saysFailed)
 	case history.Released:
 		c.returned(f, "release", b.Release)
 		c.upkeep.released(f)
@@ -139,7 +151,7 @@ func (c *contract) Observe(f *timeline.Fact) {
 	}
 }
 
-// The duties of a lock.
+// The duties of the contract.
 const (
 	ReturnsInTime    Duty = "returns-in-time"     // a call returns within its bound
 	GrantsValidity   Duty = "grants-validity"     // a grant and an extension have validity left
@@ -288,12 +300,12 @@ func (c *contract) positive(f *timeline.Fact, what string) {
 // claim notes what a call returned, if there are keys to compare it with.
 func (c *contract) claim(f *timeline.Fact, what claimKind) {
 	if c.truthful() && f.Hold != nil {
-		c.claims = append(c.claims, claim{f.Hold, what, f.Time, f.Call.At})
+		c.claims = append(c.claims, claim{f.Hold, what, f.Time, f.Call.At, f.Reason})
 	}
 }
 
 func (c *contract) Settles() timeline.Kinds {
-	k := timeline.KindSet(history.Extended, history.Released, history.KeyGone, history.KeySet) // also for entries: see [truth]
+	k := timeline.KindSet(history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.KeySet) // also for entries: see [truth]
 	if c.header.Bounds.Renew > 0 {
 		k |= renewing
 	}
@@ -376,10 +388,13 @@ func (c *contract) judgeClaim(k claim) {
 	switch k.what {
 	case saysExtended:
 		backing = h.Keys.Confirmed | h.Keys.Extended
-	case saysLost:
-		if there := h.Keys.Claimed & h.Keys.Deleted; c.quorum.Quorum(there) {
-			c.untrue(k.what, where, h.Token, func() string { return votesOf(c.quorum, there) + " deleted the key in between" })
+	case saysFailed:
+		if c.quorum.Quorum(h.Keys.Extended) {
+			*c.effective.Of(h) = untoldExtension{k.call, k.at, k.why, h.Keys.Extended}
 		}
+		return
+	case saysLost:
+		c.judgeLost(h, where)
 		return
 	}
 	if c.quorum.Quorum(backing) {
@@ -390,6 +405,32 @@ func (c *contract) judgeClaim(k claim) {
 		instead = *c.instead.Of(h)
 	}
 	c.untrue(k.what, where, h.Token, func() string { return unbacked(c.quorum, backing, k.what) }, instead...)
+}
+
+// judgeLost judges a release that reports the lock as lost.
+func (c *contract) judgeLost(h *timeline.Hold, where Place) {
+	kept := h.Keys.Claimed & h.Keys.Set &^ (c.timeline.Down | h.Client.Unlinked)
+	switch there := h.Keys.Claimed & h.Keys.Deleted; {
+	case c.quorum.Quorum(there):
+		c.untrue(saysLost, where, h.Token, func() string { return votesOf(c.quorum, there) + " deleted the key in between" })
+	case c.quorum.Quorum(kept) && !h.Lost && !h.Expired():
+		untold := *c.effective.Of(h)
+		c.untrue(saysLost, where, h.Token, func() string { return votesOf(c.quorum, kept) + " had its key all the time, and kept it" })
+		if untold.failed != 0 && c.breaches.count == 1 {
+			c.breaches.first.Causes = unbroken(untold.tell(h))
+		}
+	}
+}
+
+// tell describes an extension that has failed, and had taken effect.
+func (u untoldExtension) tell(h *timeline.Hold) Event {
+	e := during(h, RoleAccess, u.call, u.failed)
+	e.Nodes = listNodes(u.nodes, nil)
+	why := ""
+	if u.reason != "" {
+		why = fmt.Sprintf(" (%s)", u.reason)
+	}
+	return e.say("client %d's extension failed at %s%s, but %v had extended the key since its call at %s", e.Client, at(u.failed), why, u.nodes, at(u.call))
 }
 
 // unbacked says that only some nodes did what an extension, or a release, says.

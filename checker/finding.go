@@ -20,7 +20,7 @@ type Finding struct {
 	Property  Property `json:"property"`            // what is asked of the lock
 	Verdict   Verdict  `json:"verdict"`             // `holds`, `violated`, `unknown` or `n/a`
 	Count     int      `json:"count"`               // number of violations; the other fields are about the first
-	Duty      Duty     `json:"duty,omitempty"`      // the part of the contract that is violated
+	Duty      Duty     `json:"duty,omitempty"`      // the part of the contract, or of deadlock freedom, that is violated
 	Events    []Event  `json:"events,omitempty"`    // the violation, or what another verdict rests on, in the order of time
 	Causes    []Cause  `json:"causes,omitempty"`    // the assumptions that were broken, or one without an assumption: what is seen instead
 	Faultless bool     `json:"faultless,omitempty"` // no fault took place in the whole history
@@ -351,7 +351,7 @@ type propertyChecker interface {
 	finding(end history.Time) Finding
 }
 
-// Duty is a part of the contract.
+// Duty is a part of the contract, or of deadlock freedom.
 type Duty string
 
 // Assumption is something a lock relies on. When a property is violated, the checker finds the

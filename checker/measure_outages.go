@@ -240,12 +240,12 @@ func (m *vacancyMeter) leastVacancy() time.Duration { return m.LongestFree }
 
 func (m *vacancyMeter) vacancy(v vacancy) { m.LongestFree = v.to.Sub(v.from) }
 
-func (m *vacancyMeter) refusal(h *timeline.Hold, row int) {
+func (m *vacancyMeter) refusal(r Refusal) {
 	m.Refusals++
-	if line := m.free.timeline; line.Now.Sub(h.Acquire.At) > line.Header.LongestTTL {
+	if r.Waited > m.free.timeline.Header.LongestTTL {
 		m.GaveUp++
 	}
-	m.RefusedInRow = max(m.RefusedInRow, row)
+	m.RefusedInRow = max(m.RefusedInRow, r.InRow)
 }
 
 func (m *vacancyMeter) measure(all *Measurements, _ history.Time) {

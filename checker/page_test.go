@@ -86,7 +86,7 @@ func exampleFinding(t *testing.T) string {
 func fieldTable(t *testing.T) string {
 	decls := map[string]*ast.TypeSpec{}
 	values := map[string]string{}
-	for _, name := range []string{"finding.go", "contract.go"} {
+	for _, name := range []string{"finding.go", "contract.go", "progress.go"} {
 		file, err := parser.ParseFile(gotoken.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)

@@ -58,6 +58,12 @@ type progress struct {
 	grants int
 }
 
+// The duties of deadlock freedom, besides that somebody is granted the lock after faults.
+const (
+	GrantsFreeLock   Duty = "grants-free-lock"   // a free lock is granted to a client that waits for it
+	GrantsEachClient Duty = "grants-each-client" // no client waits while others are granted the lock again and again
+)
+
 func newProgress(line *timeline.Timeline, s *shared) propertyChecker {
 	h := line.Header
 	needed := timeline.ElectorateOf(h)
@@ -305,6 +311,7 @@ func (p *progress) vacancy(v vacancy) {
 	}
 	p.vacant.add(func() Finding {
 		return Finding{
+			Duty:   v.duty(),
 			Events: []Event{v.tell(bound)},
 			Causes: unbroken(p.obstacles(v.waiter, v.from, v.to)...),
 			Where:  &Place{Resource: v.resource.Name, From: v.from, To: v.to},
@@ -313,17 +320,18 @@ func (p *progress) vacancy(v vacancy) {
 }
 
 // refusal judges a lock that promises fairness: how often it refuses a client while others are granted it.
-func (p *progress) refusal(h *timeline.Hold, row int) {
+func (p *progress) refusal(r Refusal) {
 	most := p.timeline.Header.Bounds.Refusals
-	if most == 0 || row != most+1 {
+	if most == 0 || r.InRow != most+1 {
 		return
 	}
-	now := p.timeline.Now
+	h, now := r.try, p.timeline.Now
 	p.vacant.add(func() Finding {
 		e := during(h, RoleWait, h.Acquire.At, now)
 		return Finding{
+			Duty: GrantsEachClient,
 			Events: []Event{e.say("client %d was refused %s at %s once more: %s in a row, more than %d, while others were granted it, and no fault went on",
-				e.Client, quoted(e.Resource), at(now), counted(row, "try"), most)},
+				e.Client, quoted(e.Resource), at(now), counted(r.InRow, "try"), most)},
 			Causes: unbroken(Event{Role: RoleWait, Text: "the lock itself preferred others"}),
 			Where:  &Place{Resource: e.Resource, Client: e.Client, From: h.Acquire.At, To: now},
 		}

@@ -3,6 +3,7 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -52,6 +53,7 @@ type vacant struct {
 	kept    history.Time   // until when keys of a hold that is over may be there
 	keeps   bool           // from this instant on they may
 	grants  int            // so far
+	earlier int            // of these: before this instant
 	granted *timeline.Hold // in this instant
 	refused *timeline.Hold // in this instant
 }
@@ -72,7 +74,34 @@ type vacancy struct {
 	refused  bool           // now
 	shares   bool           // it has several permits
 	granted  *timeline.Hold // ended it; nil: it goes on
+
+	since     history.Time // when the waiter first called acquire: its refused tries in a row are one wait
+	passed    int          // grants to others since then
+	overtaken bool         // somebody else was granted it twice since then
 }
+
+// Refusal is a try that was refused although no fault took place.
+type Refusal struct {
+	try *timeline.Hold
+
+	Client int
+	Waited time.Duration // since the call
+	InRow  int           // see [history.Bounds.Refusals]
+	Since  history.Time  // when the client called for the first time in this row
+	Passed int           // grants to others since then
+}
+
+// ReadRefusals passes each [Refusal] of the history that a timeline reads to see.
+func ReadRefusals(line *timeline.Timeline, see func(Refusal)) {
+	(&shared{}).readVacancies(line, refusalReader(see))
+}
+
+// refusalReader is a [vacancyReader].
+type refusalReader func(Refusal)
+
+func (refusalReader) leastVacancy() time.Duration { return math.MaxInt64 }
+func (refusalReader) vacancy(vacancy)             {}
+func (r refusalReader) refusal(f Refusal)         { r(f) }
 
 // vacancyReader receives what [vacancies] measures.
 type vacancyReader interface {
@@ -80,8 +109,8 @@ type vacancyReader interface {
 	leastVacancy() time.Duration
 	// vacancy receives a longer wait when it ends, and when a try of it is refused.
 	vacancy(v vacancy)
-	// refusal receives each refusal without a fault, and how many it makes in a row: see [refusedRow].
-	refusal(h *timeline.Hold, row int)
+	// refusal receives each refusal without a fault.
+	refusal(r Refusal)
 }
 
 // readVacancies adds a reader to the history's vacancies, which are measured once.
@@ -204,6 +233,9 @@ type refusedRow struct {
 	tries  int
 	grants int // of the resource, as of the last refusal
 	begun  bool
+
+	since history.Time // the first call
+	first int          // grants of the resource as of that
 }
 
 // settleRows counts the grants of the instant, and then its refusals.
@@ -219,27 +251,37 @@ func (v *vacancies) settleRows() {
 			continue // a fault
 		}
 		w.refused = h
-		switch {
-		case h.Acquire.At < v.from || h.Client.Cancelled >= h.Acquire.At:
-			row.tries = 0
-		case w.grants > v.uses.Of(h).grants || row.begun && w.grants > row.grants:
-			row.tries++
-			v.refuse(h, row.tries)
-		default:
-			v.refuse(h, row.tries)
+		if h.Acquire.At < v.from || h.Client.Cancelled >= h.Acquire.At {
+			*row = refusedRow{begun: true, grants: w.grants, since: v.timeline.Now, first: w.grants}
+			continue
 		}
-		row.begun, row.grants = true, w.grants
+		since, first := v.waitOf(h)
+		if w.grants > v.uses.Of(h).grants || row.begun && w.grants > row.grants {
+			row.tries++
+		}
+		row.begun, row.grants, row.since, row.first = true, w.grants, since, first
+		for _, reader := range v.readers {
+			reader.refusal(Refusal{h, h.Client.Number, v.timeline.Now.Sub(h.Acquire.At), row.tries, since, w.grants - first})
+		}
 	}
+	v.refusals = v.refusals[:0]
+}
+
+// waitOf returns when the client of a try first called acquire since it was last granted the resource, and how
+// often the resource had been granted then.
+func (v *vacancies) waitOf(h *timeline.Hold) (since history.Time, grants int) {
+	if row := v.rows.Of(h.Resource).Of(h.Client); row.begun {
+		return row.since, row.first
+	}
+	return h.Acquire.At, v.uses.Of(h).grants
+}
+
+// endRows ends the rows of the clients that are granted the resource in the instant.
+func (v *vacancies) endRows() {
 	for _, h := range v.granted {
 		*v.rows.Of(h.Resource).Of(h.Client) = refusedRow{}
 	}
-	v.granted, v.refusals = v.granted[:0], v.refusals[:0]
-}
-
-func (v *vacancies) refuse(h *timeline.Hold, row int) {
-	for _, reader := range v.readers {
-		reader.refusal(h, row)
-	}
+	v.granted = v.granted[:0]
 }
 
 // Settle measures the waits that end in the instant, and begins others.
@@ -261,9 +303,10 @@ func (v *vacancies) Settle() {
 		if !w.waits && !full && (w.open > 0 || w.refused != nil) {
 			w.waits, w.since = true, v.timeline.Now
 		}
-		w.granted, w.refused = nil, nil
+		w.granted, w.refused, w.earlier = nil, nil, w.grants
 	}
 	v.touched = v.touched[:0]
+	v.endRows()
 	if v.disturbed {
 		v.disturb()
 	}
@@ -283,9 +326,15 @@ func (v *vacancies) pass(r *timeline.Resource, w *vacant) {
 	if h == nil {
 		return
 	}
+	since, grants := v.waitOf(h)
+	passed := max(0, w.earlier-grants)
 	for _, reader := range v.readers {
 		if long(reader) {
-			reader.vacancy(vacancy{resource: r, from: from, to: now, waiter: h, granted: w.granted, refused: h == w.refused, shares: v.timeline.Header.Permits() > 1})
+			reader.vacancy(vacancy{
+				resource: r, from: from, to: now, waiter: h, granted: w.granted, refused: h == w.refused,
+				since: since, passed: passed, overtaken: passed >= v.timeline.Header.Clients,
+				shares: v.timeline.Header.Permits() > 1,
+			})
 		}
 	}
 }
@@ -359,6 +408,18 @@ func (v *vacancy) tell(bound time.Duration) Event {
 	if v.shares {
 		free = "had permits enough for each who waited"
 	}
-	return e.say("%s %s since %s, and client %d waited for it, having called acquire at %s, %s: for %s, more than %v, nobody was granted a free lock, and no fault went on",
+	e = e.say("%s %s since %s, and client %d waited for it, having called acquire at %s, %s: for %s, more than %v, nobody was granted a free lock, and no fault went on",
 		name, free, at(v.from), e.Client, at(h.Acquire.At), until, textfmt.FourDigits(v.to.Sub(v.from)), bound)
+	if v.overtaken {
+		e.Text += fmt.Sprintf("; others had been granted it %d times since client %d first called acquire, at %s", v.passed, e.Client, at(v.since))
+	}
+	return e
+}
+
+// duty is the part of deadlock freedom that a vacancy violates.
+func (v *vacancy) duty() Duty {
+	if v.overtaken {
+		return GrantsEachClient
+	}
+	return GrantsFreeLock
 }

@@ -21,6 +21,7 @@ type keptKey struct {
 	by       int          // the client that extended it
 	endless  bool         // it has no expiry
 	late     bool         // no try for it was under way when it was set
+	tried    history.Time // when its try had ended, if it is late and that is known
 	passed   bool         // it stood in nobody's way: somebody was granted the lock beside it
 	end      ending       // how its try or hold ended; the zero value: it goes on
 	reason   string       // of a refusal
@@ -54,6 +55,9 @@ func (p *progress) key(n keyNews, now history.Time) {
 	case n.kind == history.KeySet:
 		h := n.resource.Find(n.token)
 		k := keptKey{node: n.node, token: n.token, client: n.client, set: now, extended: timeline.LongAgo, endless: n.endless, late: h == nil || h.Over && h.EndedAt < now}
+		if h != nil && k.late {
+			k.tried = h.EndedAt
+		}
 		if i >= 0 {
 			k.set = w.kept[i].set
 			w.kept = slices.Delete(w.kept, i, i+1)
@@ -280,7 +284,10 @@ func (p *progress) tellKeys(h *timeline.Hold, from, now history.Time) (told []Ev
 
 // about says why a key stood in the way, and how its try or hold had ended.
 func (p *progress) about(k *keptKey, now history.Time) (text string) {
-	if k.late {
+	switch {
+	case k.late && k.tried > 0:
+		text = fmt.Sprintf(" by a request of a try that had ended at %s", at(k.tried))
+	case k.late:
 		text = " with no try for it under way"
 	}
 	switch lived := now.Sub(k.given()); {

@@ -117,12 +117,12 @@ type Config struct {
 	Accept []Accepted
 
 	// Promises are the properties whose violation fails the test. Default (nil): V1, L1 and
-	// C; also V2 if the lock reports losses, V4 if its grants have fences, and on [Memory] L3 under
-	// plans that lose no message, cancel no call and kill nobody. With an
+	// C; also V2 if the lock reports losses, V4 if its grants have fences, and on [Memory] B, and L3
+	// under plans that lose no message, cancel no call and kill nobody. With an
 	// empty list nothing fails, but see [Survey]. A promise covers the following plans; a
 	// violation under other plans is a limit:
 	//
-	//   - V1: a node that comes back without its keys was away for a TTL, nodes evict no
+	//   - B, V1: a node that comes back without its keys was away for a TTL, nodes evict no
 	//     keys, and no clock is wrong. If grants have no Until, also: no client is paused.
 	//   - V2, V3: the same, and no client is paused.
 	//   - V4: the same as V1, and nodes lose nothing.

@@ -263,10 +263,12 @@ func TestAcceptedWeakness(t *testing.T) {
 	}
 }
 
-// Law: a test that passes says in one line what was tried and what was not, also without -v.
+// Law: a test that passes says in one line what was tried and what was not, also without -v, and warns of a
+// client that starves.
 func TestLastLine(t *testing.T) {
 	for name, want := range map[string]string{
 		"extending": `(?m)^TestInner: \d+ grants in 3 runs of 1 storm, \d+ extensions, \d+ holds beyond the TTL; not exercised: notices of a loss, ended contexts, grants to callers that share a lock, grants of confusing names, runs with client clocks, generated faults$`,
+		"starving":  `(?m)^TestInner: .*; warning: in contention, client 3 was refused \d+ times in a row, for [0-9.m]+s, while others were granted the lock: \d+ of \d+ refusals without a fault were of its calls$`,
 	} {
 		text, passed := output(t, name, false)
 		wantMatches(t, text, want)

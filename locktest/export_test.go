@@ -36,7 +36,8 @@ func UserLine(dump string, number int, pkg, module string) string {
 // Tried is the result of one run of a storm.
 type Tried struct {
 	Broken, Open, Limits []checker.Finding
-	Err                  error // the run itself failed
+	Reason               string // of the first one that is broken, as a failure says it
+	Err                  error  // the run itself failed
 }
 
 // Try runs a storm once.
@@ -52,6 +53,9 @@ func Try(t *testing.T, c Config, s Storm, seed uint64, open func(Env) Locker) (t
 	}
 	j := o.judge(c)
 	tried = Tried{Broken: j.Broken, Open: j.Open}
+	if len(j.Broken) > 0 {
+		tried.Reason = j.Reason()
+	}
 	for _, l := range j.Limits {
 		tried.Limits = append(tried.Limits, l.Finding)
 	}

@@ -122,6 +122,11 @@ generate: {most: 2, faults: {latency: 1}}
 	"extending": inStorms(locktest.Config{
 		Storms: []locktest.Storm{{Name: "long", Work: 6 * time.Second, Claimed: true}},
 	}, anExtension(func(*oneNode) {})),
+	"starving": func(t *testing.T) {
+		c := locktest.Config{Nodes: 1, Runs: 1, Promises: []checker.Property{checker.Lease}}
+		c.Storms = []locktest.Storm{stormOf(t, c, "contention")}
+		locktest.Run(t, c, patient)
+	},
 	"none":  func(t *testing.T) { locktest.Run(t, locktest.Config{}, nil) },
 	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
 	"missing": func(t *testing.T) {
@@ -492,12 +497,12 @@ func wantReadable(t *testing.T, dir string) {
 func TestWhatCannotBeIsTold(t *testing.T) {
 	t.Parallel()
 	for name, wants := range map[string][]string{
-		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 32 storms more not tried"},
+		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 33 storms more not tried"},
 		"within": {"locktest: called within a run, or another bubble of testing/synctest"},
 		"none":   {"locktest: the function that makes the lock is nil"},
 		"handshakes": {
 			"virtual time has stood still for ", "_test.go:", "and the run was abandoned: a goroutine of the lock waits for a mutex", "MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}",
-			"without any fault: 28 storms more not tried",
+			"without any fault: 29 storms more not tried",
 		},
 		"nodes": {"locktest.Config.Nodes: 65: want 1 to 64"},
 	} {

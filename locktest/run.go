@@ -49,7 +49,7 @@ func conclude(t *testing.T, name string, all *external.Summary) {
 	if all.Runs() == 0 {
 		return
 	}
-	setAttr(t, external.Record{Summary: all.String()})
+	setAttr(t, external.Record{Summary: all.String(), Warning: all.Warnings})
 	if t.Failed() || testing.Verbose() {
 		t.Log(all)
 		return
@@ -167,7 +167,7 @@ func (tr trial) storm(t *testing.T, s Storm, all *external.Summary) error {
 	}
 	defer func() {
 		if sum.Runs > 0 {
-			all.Add(&sum.Outcome, open != "")
+			all.Add(&sum.Outcome, tr.Patience, open != "")
 		}
 		setAttr(t, record)
 	}()

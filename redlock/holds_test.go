@@ -2,6 +2,7 @@ package redlock_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,4 +81,22 @@ func takeBoth(t *testing.T, s nemesis.Setting, seed uint64) (through int) {
 		t.Errorf("seed %d: %v", seed, err)
 	}
 	return through
+}
+
+// All locks of several are released, whatever becomes of one of them.
+func TestReleaseGoesOnAfterAnError(t *testing.T) {
+	b := play(t, nil, func(b *bench, m *redlock.Mutex) {
+		holds, err := m.LockAll(context.Background(), "a", "b", "c")
+		b.wantError("lock", err, nil)
+		for _, h := range holds.Each()[1:] { // the last ones are the first to be released
+			b.wantError("release of one", h.Release(context.Background()), nil)
+		}
+		err = holds.Release(context.Background())
+		b.wantError("release of all", err, redlock.ErrReleased)
+		for _, name := range []string{`"b"`, `"c"`} {
+			b.want("named in "+err.Error()+": "+name, strings.Contains(err.Error(), name), true)
+		}
+		b.wantError("close", m.Close(context.Background()), nil)
+	})
+	b.want("keys left", b.keys(), 0)
 }

@@ -152,7 +152,7 @@ func (p *testPrinter) conclude(s *stormResult) {
 		}
 		p.doubts = append(p.doubts, seedsOf{s.Scenario.Name, s.doubts})
 	}
-	p.all.Add(&s.Outcome, verdict == runner.Undecided)
+	p.all.Add(&s.Outcome, p.config.Patience, verdict == runner.Undecided)
 	if p.format == asJSON {
 		p.json(p.storms[s.number].scenario.Name, verdict, textfmt.Sentence(why), s)
 		return

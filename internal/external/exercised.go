@@ -2,8 +2,12 @@ package external
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/timeline"
@@ -26,6 +30,63 @@ type Exercised struct {
 
 	Refusals int    // calls of Lock that have failed
 	Refusal  string // the last error of Lock
+
+	Waits map[int]Waits // by client: calls that have failed although no fault took place
+}
+
+// Waits are calls of Lock of a client, or of a caller, that have failed although no fault took place.
+type Waits struct {
+	Refused int
+	Idle    int           // of these: calls that waited for longer than a TTL, in which nobody was granted the lock
+	InRow   int           // the most in a row, while others were granted the lock
+	For     time.Duration // from the first call of that row
+}
+
+// with returns the calls of several runs.
+func (w Waits) with(more Waits) Waits {
+	if more.InRow > w.InRow {
+		w.InRow, w.For = more.InRow, more.For
+	}
+	w.Refused += more.Refused
+	w.Idle += more.Idle
+	return w
+}
+
+// refused adds a call.
+func (e *Exercised) refused(r checker.Refusal, at history.Time, ttl time.Duration) {
+	w := Waits{Refused: 1, InRow: r.InRow, For: at.Sub(r.Since)}
+	if r.Passed == 0 && r.Waited > ttl {
+		w.Idle = 1
+	}
+	if e.Waits == nil {
+		e.Waits = map[int]Waits{}
+	}
+	e.Waits[r.Client] = e.Waits[r.Client].with(w)
+}
+
+// starving is how many calls of a client fail in a row, at least, of which a warning is given; and all of them
+// last for longer than a call may.
+const starving = 3
+
+// warnings says who waits in vain, which no promise covers unless the lock promises fairness. A call may last
+// for so long.
+func (e *Exercised) warnings(patience time.Duration, where string) (list []string) {
+	all, idle, worst := 0, 0, 0
+	for _, client := range slices.Sorted(maps.Keys(e.Waits)) {
+		w := e.Waits[client]
+		all, idle = all+w.Refused, idle+w.Idle
+		if w.InRow >= starving && w.For > patience && (worst == 0 || w.InRow > e.Waits[worst].InRow) {
+			worst = client
+		}
+	}
+	if w := e.Waits[worst]; worst != 0 {
+		list = append(list, fmt.Sprintf("in %s, client %d was refused %d times in a row, for %s, while others were granted the lock: %d of %s without a fault were of its calls",
+			where, worst, w.InRow, textfmt.FourDigits(w.For), w.Refused, textfmt.Count(all, "refusal")))
+	}
+	if idle > 0 {
+		list = append(list, fmt.Sprintf("in %s, %s gave up after more than a TTL in which nobody was granted the lock, without a fault", where, textfmt.Count(idle, "call")))
+	}
+	return list
 }
 
 // Reader returns a reader of a run that adds what the run tries: see [runner.Experiment.WithReader].
@@ -33,6 +94,7 @@ func (e *Exercised) Reader() func(*timeline.Timeline) {
 	return func(t *timeline.Timeline) {
 		e.Permits = t.Header.Permits()
 		t.Listen(exercise{e})
+		checker.ReadRefusals(t, func(r checker.Refusal) { e.refused(r, t.Now, t.Header.LongestTTL) })
 	}
 }
 
@@ -115,6 +177,12 @@ func (e *Exercised) Add(more Exercised) {
 	if more.Refusal != "" {
 		e.Refusal = more.Refusal
 	}
+	for client, w := range more.Waits {
+		if e.Waits == nil {
+			e.Waits = map[int]Waits{}
+		}
+		e.Waits[client] = e.Waits[client].with(w)
+	}
 }
 
 // Summary is what all storms of a lock have shown of it. A test that passes shows it in one line.
@@ -125,11 +193,15 @@ type Summary struct {
 	idle         []string // storms none of whose faults took place
 	unpromised   []string // storms in which no promise covers the faults
 	open         []string // storms that are undecided
+
+	Warnings []string // what no promise covers, and who uses the lock should know
 }
 
-// Add adds a storm all of whose runs are made. open says that it is undecided.
-func (s *Summary) Add(o *Outcome, open bool) {
+// Add adds a storm all of whose runs are made, of calls that may last for so long. open says that it is
+// undecided.
+func (s *Summary) Add(o *Outcome, patience time.Duration, open bool) {
 	s.Exercised.Add(o.Exercised)
+	s.Warnings = append(s.Warnings, o.warnings(patience, o.Scenario.Name)...)
 	s.storms++
 	s.runs += o.Runs
 	name := o.Scenario.Name
@@ -185,6 +257,12 @@ func (s *Summary) String() string {
 	}{{"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}} {
 		if len(list.names) > 0 {
 			fmt.Fprintf(&b, "; %s: %s", list.what, strings.Join(list.names, ", "))
+		}
+	}
+	if n := len(s.Warnings); n > 0 {
+		fmt.Fprintf(&b, "; warning: %s", s.Warnings[0])
+		if n > 1 {
+			fmt.Fprintf(&b, " (and %s more)", textfmt.Count(n-1, "warning"))
 		}
 	}
 	return b.String()

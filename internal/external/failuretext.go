@@ -34,14 +34,26 @@ func (j Judgment) Title(by string) string {
 // Reason says in a line, without a full stop, what the lock did wrong.
 func (j Judgment) Reason() string {
 	f := j.Broken[0]
-	if text, is := dutyBroken[f.Duty]; is {
-		return text
+	if f.Duty == checker.GrantsFreeLock || f.Duty == checker.GrantsEachClient {
+		return waits(f)
 	}
-	text := propertyBroken[f.Property]
+	text, is := dutyBroken[f.Duty]
+	if !is {
+		text = propertyBroken[f.Property]
+	}
 	if len(f.Causes) > 0 && len(f.Causes[0].Evidence) > 0 && f.Property != checker.Cleanup {
 		text += ": " + f.Causes[0].Evidence[0].Text
 	}
 	return text
+}
+
+// waits says who waits for the lock in vain, and how others fare.
+func waits(f checker.Finding) string {
+	e := f.Events[0]
+	if f.Duty == checker.GrantsEachClient {
+		return fmt.Sprintf("Client %d waits for the lock while others are granted it again and again", e.Client)
+	}
+	return fmt.Sprintf("Nobody is granted a free lock for %s, although client %d waits for it", textfmt.FourDigits(e.To.Sub(e.From)), e.Client)
 }
 
 // dutyBroken says of a part of the contract what a lock does that breaks it.
@@ -50,7 +62,7 @@ var dutyBroken = map[checker.Duty]string{
 	checker.GrantsValidity:   "The lock grants a hold that is over already",
 	checker.RefusesShortTTL:  "The lock grants a TTL that it cannot keep",
 	checker.EndsWithRelease:  "A hold that was released is extended",
-	checker.TellsTheTruth:    "An extension or a release reports what the keys do not show",
+	checker.TellsTheTruth:    "What an extension or a release reports is not true",
 	checker.KeepsHeldKeys:    "The key of a hold is deleted, and its holder did not do that",
 	checker.RenewsHolds:      "A hold is not renewed in time by the lock that renews it",
 	checker.NotifiesOfTheEnd: "A holder learns too late that its hold is over",

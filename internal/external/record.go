@@ -18,5 +18,6 @@ type Record struct {
 	Again   string        `json:"again,omitempty"`   // the command that repeats it
 	File    string        `json:"file,omitempty"`    // the name of the test's file
 	Summary string        `json:"summary,omitempty"` // what was tried of the lock, and what was not
+	Warning []string      `json:"warning,omitempty"` // beside a summary: who waited in vain
 	Took    time.Duration `json:"took_ns,omitempty"`
 }

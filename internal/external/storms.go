@@ -67,6 +67,9 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
 		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect", Work: max(c.Work, s.ttl/10), Think: max(c.Think, s.ttl/5), Plan: s.resets(c.Clients)},
 	}
+	if c.Virtual && s.clients > 1 { // elsewhere it is not known when the second request is sent
+		list = append(list, scenarios.Storm{Name: "second-request-is-lost", Summary: "a call of Lock that sends a second request, such as EXPIRE after SETNX, loses it, and the holder dies", Think: s.ttl * 2, Rounds: 6, Plan: s.secondRequestLost()})
+	}
 	if c.Store == nil { // a store may refuse some of the names, or nest them
 		list = append(list, scenarios.Storm{Name: "confusing-names", Summary: "no faults, and several resources whose names a lock may confuse", Names: true, Think: time.Millisecond})
 	}
@@ -200,6 +203,20 @@ func (s stormParams) unansweredExtensions() (plan nemesis.Plan) {
 	for client := 1; client <= min(s.clients, 3); client++ {
 		lost := &nemesis.Reset{Links: nemesis.Links{Clients: []int{client}}, Way: nemesis.Replies, Once: true}
 		plan = append(plan, nemesis.Fault{Action: lost, Start: nemesis.When(client, env.StepGranted, s.ttl/10), End: nemesis.After(s.ttl)})
+	}
+	return plan
+}
+
+// secondRequestLost resets connections of client 1 when a request is sent after the first one of a call has
+// arrived, and kills it when it is granted the lock nevertheless. Its first hold is left alone, because a first
+// call also connects.
+func (s stormParams) secondRequestLost() nemesis.Plan {
+	plan := nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(nemesis.When(1, env.StepGranted, 0))}}
+	for count := 2; count <= 5; count++ {
+		called := nemesis.When(1, env.StepAcquire, usualLatency.Max)
+		called.Count = count
+		lost := &nemesis.Reset{Links: nemesis.Links{Clients: []int{1}}, Way: nemesis.Requests, Once: true}
+		plan = append(plan, nemesis.Fault{Action: lost, Start: called, End: nemesis.After(s.ttl / 2)})
 	}
 	return plan
 }

@@ -14,7 +14,7 @@ import (
 // call during which the client sent the request that set them.
 //
 // A call may try several times before it is granted the lock, each time with another
-// value. The last value is the one of the hold, unless more nodes have an earlier one when
+// value. The last value is the one of the hold, unless more keys have an earlier one when
 // the lock is granted. Keys of other tries have tokens of their own, which nobody holds: those
 // of earlier tries as soon as a later one sets a key. After the grant a new value is the
 // hold's if it replaces the hold's value on a node, as an extension may do. Otherwise a
@@ -24,7 +24,7 @@ import (
 // a value was first sent decides, and the value of the hold is decided anew with each key.
 //
 // If clients share a lock, each key is set by a connection of the first of them. Which call it
-// belongs to is guessed, and corrected when a call is granted that has fewer nodes than another
+// belongs to is guessed, and corrected when a call is granted that has fewer keys than another
 // one's value.
 type aliases struct {
 	next  history.Sink
@@ -218,63 +218,63 @@ func (c *lockCall) tokenOfOther(value string) string {
 	return c.others[value]
 }
 
-// decide gives the token of a call that is granted to the value that more nodes have than ever had the
-// last one: then that is of a late request.
+// decide gives the token of a call that is granted to the value that more keys have than ever had the
+// last one: then that is of a late request. A lock may keep several keys on a node.
 func (a *aliases) decide(c *lockCall, by *history.Event) {
-	had, have := map[int]bool{}, map[string]map[int]bool{}
-	for at, k := range a.keys {
+	had, have := 0, map[string]int{}
+	for _, k := range a.keys {
 		switch {
 		case k.call != c:
 		case k.value == c.value:
-			had[at.node] = true
+			had++
 		case k.exists && !c.former[k.value]:
-			if have[k.value] == nil {
-				have[k.value] = map[int]bool{}
-			}
-			have[k.value][at.node] = true
+			have[k.value]++
 		}
 	}
-	best, most := c.value, len(had)
+	best, most := c.value, had
 	for _, value := range slices.Sorted(maps.Keys(have)) {
-		if len(have[value]) > most {
-			best, most = value, len(have[value])
+		if have[value] > most {
+			best, most = value, have[value]
 		}
 	}
 	if best != c.value {
 		a.switchTo(c, best, by)
 	}
 	if a.share > 1 {
-		a.takeOver(c, most, by)
+		a.takeOver(c, by)
 	}
 }
 
-// takeOver exchanges the keys of a call that is granted, which had its value on so many nodes, for those
-// of a try of another call of the same lock that has a value on more: they are its own. No try of a call
-// is older than the call.
-func (a *aliases) takeOver(c *lockCall, most int, by *history.Event) {
+// takeOver exchanges the keys of a call that is granted for those of another try of the same lock, if more of
+// these are there: they are its own. No try of a call is older than the call, and a hold keeps its keys.
+func (a *aliases) takeOver(c *lockCall, by *history.Event) {
 	type try struct {
 		call  *lockCall
 		value string
 	}
-	nodes := map[try]map[int]bool{}
-	for at, k := range a.keys {
+	most, keys := 0, map[try]int{}
+	for _, k := range a.keys {
 		d := k.call
-		if d == c || d.granted || d.resource != c.resource || a.lock(d.client) != a.lock(c.client) || !k.exists || k.sent < c.began {
-			continue
+		switch {
+		case !k.exists || d.resource != c.resource || a.lock(d.client) != a.lock(c.client):
+		case d == c && k.value == c.value:
+			most++
+		case d.granted && (k.value == d.value || d.former[k.value]) || k.sent < c.began:
+		default:
+			keys[try{d, k.value}]++
 		}
-		t := try{d, k.value}
-		if nodes[t] == nil {
-			nodes[t] = map[int]bool{}
-		}
-		nodes[t][at.node] = true
 	}
 	var best try
-	for t, on := range nodes {
-		if len(on) > most || best.call != nil && len(on) == most && t.value < best.value {
-			best, most = t, len(on)
+	for t, n := range keys {
+		if n > most || best.call != nil && n == most && t.value < best.value {
+			best, most = t, n
 		}
 	}
-	if best.call != nil {
+	switch best.call {
+	case nil:
+	case c:
+		a.switchTo(c, best.value, by)
+	default:
 		a.exchange(c, best.call, best.value, by)
 	}
 }

@@ -152,6 +152,13 @@ func TestAliases(t *testing.T) {
 			// Here it has been taken for that of an earlier try.
 			acquire(10, 1, "1.2"), acquire(10, 2, "2.2"), set(11, 10, 1, 1, "k", "p"), set(12, 10, 1, 2, "k", "p"), set(13, 10, 1, 3, "k", "q"),
 			set(14, 13, 1, 4, "k", "r"), granted(15, 2, "2.2"), gone(16, 1, 1, "k", "p"),
+			// Here the lock keeps several keys on a node.
+			acquire(20, 1, "1.3"), acquire(20, 2, "2.3"), set(21, 20, 1, 1, "k0", "s"), set(22, 20, 1, 1, "k1", "s"), set(23, 20, 1, 1, "k2", "t"),
+			granted(24, 2, "2.3"),
+			// Here its own is taken for a further try of a hold, and what was taken for its own is gone.
+			acquire(30, 1, "1.4"), set(31, 30, 1, 1, "k", "u"), set(32, 31, 1, 2, "k", "w"), acquire(33, 2, "2.4"), granted(34, 1, "1.4"),
+			gone(35, 1, 1, "k", "u"), set(36, 35, 1, 1, "k", "v"), gone(37, 1, 1, "k", "v"), set(38, 37, 1, 1, "k", "u"),
+			granted(39, 2, "2.4"),
 		} {
 			a.Record(&e)
 		}
@@ -166,7 +173,11 @@ func TestAliases(t *testing.T) {
 			"11 key-set 1.2 for 1 on 1, 12 key-set 1.2 for 1 on 2, 13 key-set 2.2 for 2 on 3, " +
 			"14 key-gone 1.2 for 1 on 1, 14 key-gone 1.2 for 1 on 2, 14 key-set 1.2, try 1 for 1 on 1, 14 key-set 1.2, try 1 for 1 on 2, 14 key-set 1.2 for 1 on 4, " +
 			"15 key-gone 1.2, try 1 for 1 on 1, 15 key-gone 1.2, try 1 for 1 on 2, 15 key-gone 2.2 for 2 on 3, " +
-			"15 key-set 2.2 for 2 on 1, 15 key-set 2.2 for 2 on 2, 15 key-set 1.2, try 2 for 1 on 3, 16 key-gone 2.2 for 2 on 1"
+			"15 key-set 2.2 for 2 on 1, 15 key-set 2.2 for 2 on 2, 15 key-set 1.2, try 2 for 1 on 3, 16 key-gone 2.2 for 2 on 1, " +
+			"21 key-set 1.3 for 1 on 1, 23 key-set 2.3 for 2 on 1, " +
+			"24 key-gone 1.3 for 1 on 1, 24 key-gone 2.3 for 2 on 1, 24 key-set 2.3 for 2 on 1, 24 key-set 1.3 for 1 on 1, " +
+			"31 key-set 1.4 for 1 on 1, 32 key-gone 1.4 for 1 on 1, 32 key-set 1.4, try 1 for 1 on 1, 32 key-set 1.4 for 1 on 2, 35 key-gone 1.4, try 1 for 1 on 1, " +
+			"36 key-set 2.4 for 2 on 1, 37 key-gone 2.4 for 2 on 1, 38 key-set 1.4, try 1 for 1 on 1, 39 key-gone 1.4, try 1 for 1 on 1, 39 key-set 2.4 for 2 on 1"
 		if joined := strings.Join(got, ", "); joined != want {
 			t.Errorf("%s\nwant\n%s", joined, want)
 		}

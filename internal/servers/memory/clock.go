@@ -64,13 +64,14 @@ type clock struct {
 }
 
 // extraLife is added to a key's time to live, so that miniredis removes it after its last
-// millisecond.
+// millisecond. The server's time is ahead by as much, so that a key is gone that is set to end now (PXAT):
+// miniredis takes a time to live of 0 for none.
 const extraLife = time.Nanosecond
 
 func newClock(m bubbleRuntime, redis *miniredis.Miniredis) *clock {
 	c := &clock{machine: m, redis: redis, reading: world.ClockShowing(int64(m.Now(env.Wall)) - int64(m.Now(env.Monotonic)))}
 	c.shown = c.now()
-	redis.SetTime(time.UnixMilli(c.shown))
+	redis.SetTime(time.UnixMilli(c.shown).Add(extraLife))
 	return c
 }
 
@@ -92,17 +93,22 @@ func (c *clock) tick() {
 		c.extendTTLs(c.redis.DB(db))
 	}
 	c.redis.FastForward(time.Duration(now-c.shown) * time.Millisecond)
-	c.redis.SetTime(time.UnixMilli(now))
+	c.redis.SetTime(time.UnixMilli(now).Add(extraLife))
 	c.shown = now
 }
 
 // extendTTLs adds extraLife to keys that were set since the last tick.
 func (c *clock) extendTTLs(db *miniredis.RedisDB) {
 	for _, key := range db.Keys() {
-		if left := db.TTL(key); left > 0 && left%time.Millisecond == 0 {
-			db.SetTTL(key, left+extraLife)
+		if left := db.TTL(key); left > 0 {
+			db.SetTTL(key, wholeMilliseconds(left)+extraLife)
 		}
 	}
+}
+
+// wholeMilliseconds returns a time to live without extraLife, or with the one that a time of day lacks.
+func wholeMilliseconds(left time.Duration) time.Duration {
+	return (left + extraLife).Truncate(time.Millisecond)
 }
 
 // SetClock implements [live.Clocked].

@@ -141,7 +141,7 @@ func (n *node) present(now int64) map[keyID]key {
 			case err != nil:
 			case left > 0:
 				n.keys.locks[name] = true
-				there[keyID{number, name}] = key{token, now + left.Milliseconds()}
+				there[keyID{number, name}] = key{token, now + wholeMilliseconds(left).Milliseconds()}
 			case n.keys.locks[name]:
 				there[keyID{number, name}] = key{token, unending}
 			}

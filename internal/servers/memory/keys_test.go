@@ -67,7 +67,8 @@ func TestKeysAreRecorded(t *testing.T) {
 }
 
 // A lock's key is recorded before it gets an expiry, and if it never does. It is not gone when it
-// loses its expiry, or gets another value without one. Counters and data are no locks.
+// loses its expiry, or gets another value without one. Counters and data are no locks, and what is set with
+// an end that has come is nothing.
 func TestKeysWithoutExpiry(t *testing.T) {
 	w := try(t, nemesis.Setting{}, func(w *testWorld, client int) {
 		conn, err := w.Dial(w.t.Context(), 1, 1)
@@ -79,6 +80,7 @@ func TestKeysWithoutExpiry(t *testing.T) {
 		for _, command := range []string{
 			"SETNX lock a", "PEXPIRE lock 10000", "PERSIST lock", "SETNX lock b", "GETSET lock c", "DEL lock", "SET lock d",
 			"INCR fence", "SETNX count 0", "INCR count", "INCR count", "SET data x", "SET other y NX", "MSETNX lock1 z lock2 z",
+			"SET over x NX PXAT 946684815000", "SET last x NX PXAT 946684816001", // by the bubble's clock: now, and in a millisecond
 		} {
 			w.sleep(1, time.Second)
 			words := strings.Fields(command)
@@ -100,6 +102,7 @@ func TestKeysWithoutExpiry(t *testing.T) {
 		"5s key-gone lock a overwritten", "5s key-set lock c without an expiry", "6s key-gone lock c deleted", "7s key-set lock d without an expiry",
 		"9s key-set count 0 without an expiry", "10s key-gone count 0 deleted",
 		"13s key-set other y without an expiry", "14s key-set lock1 z without an expiry", "14s key-set lock2 z without an expiry",
+		"16s key-set last x", "16.002s key-gone last x expired",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the history tells\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
