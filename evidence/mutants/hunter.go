@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/conform/watch"
 	"github.com/lockstorm/lockstorm/internal/gotool"
 	"github.com/lockstorm/lockstorm/internal/search/hunt"
 )
@@ -22,6 +23,10 @@ type Task struct {
 	Lock  string             // the kind
 	Runs  int                // at most
 	Named []checker.Property // one of them ends the hunt
+
+	// Conform: runs of Redlock are compared with the specification instead, and the first that is none of it
+	// ends the hunt.
+	Conform bool
 }
 
 // Report is what a hunter has found. It is the hunter's output, as JSON.
@@ -29,6 +34,8 @@ type Report struct {
 	hunt.Counts
 	Seconds float64     `json:"seconds"` // of the hunt
 	Finds   []hunt.Find `json:"finds"`   // the first of each property, in the order of their runs
+
+	Conform *watch.Tally `json:"conform,omitempty"` // nil: runs were not compared
 }
 
 // module is the path of the module into which mutants are planted.
@@ -40,7 +47,17 @@ type Checkout string
 // Try builds a hunter of a mutant's lock with the defect planted, and hunts until a named property is
 // violated, in at most so many runs. A mutant without a number is a lock without a defect: all runs are
 // made, and nothing should be found.
-func (c Checkout) Try(ctx context.Context, m Mutant, runs int) (r Report, err error) {
+func (c Checkout) Try(ctx context.Context, m Mutant, runs int) (Report, error) {
+	return c.hunt(ctx, m, Task{Lock: m.Lock, Runs: runs, Named: m.Names})
+}
+
+// Conform compares at most so many runs of a mutant of Redlock with the specification, up to the first that is
+// none of it.
+func (c Checkout) Conform(ctx context.Context, m Mutant, runs int) (Report, error) {
+	return c.hunt(ctx, m, Task{Lock: m.Lock, Runs: runs, Conform: true})
+}
+
+func (c Checkout) hunt(ctx context.Context, m Mutant, t Task) (r Report, err error) {
 	dir, err := os.MkdirTemp("", "lockstorm-mutant-")
 	if err != nil {
 		return r, err
@@ -51,7 +68,7 @@ func (c Checkout) Try(ctx context.Context, m Mutant, runs int) (r Report, err er
 	if err := c.compile(ctx, m, dir, "-ldflags=-s -w", "-o", program, "./mutants/hunter"); err != nil {
 		return r, err
 	}
-	task, err := json.Marshal(Task{Lock: m.Lock, Runs: runs, Named: m.Names})
+	task, err := json.Marshal(t)
 	if err != nil {
 		return r, err
 	}
