@@ -52,22 +52,23 @@ const (
 
 // tryPlan is a try of a run.
 type tryPlan struct {
-	client          int
-	resource, token string
-	set             *roundPlan
-	extension       *roundPlan // the last
-	until           int64      // the end of validity that the client relies on, on its clock
-	granted         bool
-	over            bool // given up
-	presumed        int  // the step at which it must have been given up, as a delete shows; -1: none
-	releasedAt      Time // 0: not
-	lapses          []lapse
-	grants          []*roundPlan
-	number          try
+	token     string
+	ttl       time.Duration
+	set       *roundPlan
+	extension *roundPlan   // the last
+	until     int64        // the end of validity that the client relies on, on its clock, ns
+	grants    []*roundPlan // those that have moved it
+	lapses    []lapse
+	released  Time // when its release began; 0: not
+	granted   bool
+	over      bool // given up
+	presumed  int  // the step that gives it up because a delete shows that it was given up; -1: none
+	number    try
 }
 
+// lapse is that the client's clock has come to an end of validity.
 type lapse struct {
-	order int
+	order int // of its record
 	at    Time
 }
 
@@ -76,15 +77,15 @@ type roundPlan struct {
 	try     *tryPlan
 	order   int // of the record at which the client has read its clock
 	read    Time
-	clock   int64 // its reading
+	clock   int64 // its reading, ns
 	ttl     time.Duration
-	until   int64
-	ends    Time // as the clock ran at the grant; 0: not known
-	granted int  // the order of the grant's record; 0: none
-	back    Time // when the grant was reported
-	lease   Time
-	keep    Time
-	number  round
+	granted int   // the order of the record that reports its grant; 0: none
+	back    Time  // when that was
+	until   int64 // the end of validity that it grants, on the client's clock, ns
+	ends    Time  // when that is, as the clock ran at the grant; 0: not known
+
+	lease, keep Time
+	number      round
 
 	withheld map[int]string // nodes whose vote does not count, and the assumption that says so
 }
@@ -117,8 +118,7 @@ type planner struct {
 	down     map[int]Time         // by node: since when
 	past     map[place][]*version // since it last lost data
 	clocks   map[int][]reading    // by client
-	end      Time
-	ttl      map[*tryPlan]time.Duration
+	end      Time                 // of the run, so far
 }
 
 type tryName struct {
@@ -143,7 +143,7 @@ func (p *planner) add(s step) { p.steps = append(p.steps, s) }
 func plan(r *Recorder) []step {
 	p := &planner{
 		recorder: r, tries: map[tryName]*tryPlan{}, has: map[place]*version{}, running: map[int]int{},
-		down: map[int]Time{}, past: map[place][]*version{}, clocks: map[int][]reading{}, ttl: map[*tryPlan]time.Duration{},
+		down: map[int]Time{}, past: map[place][]*version{}, clocks: map[int][]reading{},
 	}
 	for i := range r.list {
 		p.record(i, &r.list[i])
@@ -206,13 +206,12 @@ func (p *planner) event(order int, k *record) {
 	s := step{order: order, at: k.at, resource: e.Resource, try: t, node: e.Node, what: text(e)}
 	switch e.Kind {
 	case history.Acquire:
-		s.kind, s.try = begin, &tryPlan{client: e.Client, resource: e.Resource, token: e.Token, presumed: -1}
+		s.kind, s.try = begin, &tryPlan{token: e.Token, ttl: e.TTL, presumed: -1}
 		p.tries[tryName{e.Client, e.Token}] = s.try
-		p.ttl[s.try] = e.TTL
 		p.add(s)
 	case history.Step:
 		if e.Name == history.BeforeSend && t != nil {
-			t.set = p.open(s, k, p.ttl[t])
+			t.set = p.open(s, k, t.ttl)
 		}
 	case history.Extend:
 		if t != nil {
@@ -226,7 +225,7 @@ func (p *planner) event(order int, k *record) {
 		}
 	case history.Release:
 		if t != nil {
-			t.releasedAt = k.at
+			t.released = k.at
 			p.giveUp(s, t)
 		}
 	case history.Lapse:
@@ -421,66 +420,6 @@ func (p *planner) restore(order int, k *record) {
 		s.since = since
 	}
 	p.add(s)
-}
-
-// expiries finds when keys expired, or would have. A version lasts at most as long as those that replaced it
-// without making its life shorter.
-func (p *planner) expiries() {
-	for _, v := range slices.Backward(p.versions) {
-		if v.expires = v.ends; v.gone != 0 {
-			v.expires = v.gone
-		}
-		if v.next != nil {
-			v.expires = max(min(v.expires, v.next.expires), v.next.at+1)
-		}
-		for _, w := range v.again {
-			v.expires = min(v.expires, w.expires)
-		}
-	}
-	for _, v := range p.versions {
-		if v.of != nil {
-			v.expires = v.of.expires
-		}
-	}
-}
-
-// leases finds for how long clients relied on rounds, and how long nodes kept their keys.
-func (p *planner) leases() {
-	for _, r := range p.rounds {
-		r.lease, r.keep = p.lease(r), forever
-	}
-	for _, v := range p.versions {
-		if v.round != nil {
-			v.round.keep = min(v.round.keep, v.expires-v.at)
-		}
-	}
-}
-
-// lease returns for how long a client relied on a round. Nobody relies on one that was not granted: it gets
-// what it would have had, had the client's clock been right.
-func (p *planner) lease(r *roundPlan) Time {
-	t := r.try
-	if r.granted == 0 {
-		return max(0, Time(r.ttl-p.recorder.lock.Allowance(r.ttl)))
-	}
-	seen := p.end // when the client still relied on it, or no longer needed to
-	if t.releasedAt != 0 {
-		seen = t.releasedAt
-	}
-	until := math.MaxInt // the order of the grant that replaced it
-	if i := slices.Index(t.grants, r); i+1 < len(t.grants) {
-		seen, until = min(seen, t.grants[i+1].back), t.grants[i+1].granted
-	}
-	from := r.order
-	if r != t.set { // until it was reported, the end before was watched
-		from = r.granted
-	}
-	for _, l := range t.lapses {
-		if l.order > from && l.order < until {
-			return l.at - r.read
-		}
-	}
-	return max(r.ends, seen) - r.read
 }
 
 // text names an event.
