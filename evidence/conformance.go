@@ -158,25 +158,29 @@ Only runs that keep the assumptions of lease exclusion have to be runs of the sp
 The [planted defects](mutants.md) of Redlock that should break lease exclusion. *conformance* is the number of the first run with a mismatch, *guard* what does not hold there, and *hunt* the number of the first run in which the hunt finds a violation. Both make runs of the same kinds of worlds, but not the same ones: here all faults keep the assumptions of lease exclusion.`)
 	table = &textfmt.Table{Head: []string{"number", "defect", "conformance", "step", "guard", "hunt"}}
 	found := 0
-	for _, one := range r.Mutants {
-		i := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Number == one.Number })
-		if i < 0 {
-			continue // a defect that is planted no more
+	for _, m := range all {
+		if !algorithmic(m) {
+			continue
 		}
-		row := []string{one.Number, all[i].Title, "none in " + textfmt.Grouped(one.Runs), "–", "–", "–"}
-		if one.Found != nil {
-			found++
-			row[2], row[3], row[4] = textfmt.Grouped(one.Runs), one.Found.Step, strings.Join(one.Found.Wrong, ", ")
+		row := []string{m.Number, m.Title, "not compared yet", "–", "–", "–"}
+		if i := slices.IndexFunc(r.Mutants, func(one mutantConforms) bool { return one.Number == m.Number }); i >= 0 {
+			one := r.Mutants[i]
+			row[2] = "none in " + textfmt.Grouped(one.Runs)
+			if one.Found != nil {
+				found++
+				row[2], row[3], row[4] = textfmt.Grouped(one.Runs), one.Found.Step, strings.Join(one.Found.Wrong, ", ")
+			}
 		}
-		if j := slices.IndexFunc(h.Hunts, func(o hunt) bool { return o.Number == one.Number }); j >= 0 {
-			if row[5] = textfmt.Grouped(h.Hunts[j].Runs); h.Hunts[j].Found == "" {
+		if i := slices.IndexFunc(h.Hunts, func(one hunt) bool { return one.Number == m.Number }); i >= 0 {
+			row[5] = textfmt.Grouped(h.Hunts[i].Runs)
+			if h.Hunts[i].Found == "" {
 				row[5] = "missed in " + row[5]
 			}
 		}
 		table.Add(row...)
 	}
 	p.table(table)
-	p.say("%d of %d are found by a mismatch.", found, len(r.Mutants))
+	p.say("%d of the %d that were compared are found by a mismatch.", found, len(r.Mutants))
 	return p.String()
 }
 

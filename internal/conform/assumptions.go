@@ -29,6 +29,7 @@ func (s *machine) A3Own(h try, k key) bool {
 	return h < len(s.token) && k.token == s.token[h] && k.expires > s.now
 }
 
+// A3Longer is that assumption.
 func A3Longer(k key, expires Time) bool { return expires >= k.expires }
 
 func (s *machine) A4Quiet(n int) bool {
@@ -52,6 +53,7 @@ func (s *machine) A4Own(p stored) bool {
 	return slices.Contains(s.past, p)
 }
 
+// A5 is that assumption.
 func A5(lease, keep Time) bool { return lease <= keep }
 
 func (s *machine) A6Read(read Time) bool { return read <= s.now }

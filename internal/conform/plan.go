@@ -133,8 +133,7 @@ type place struct {
 
 type reading struct {
 	order int
-	at    Time
-	clock int64
+	clock int64 // ns
 }
 
 func (p *planner) add(s step) { p.steps = append(p.steps, s) }
@@ -200,7 +199,7 @@ func (p *planner) sent(order int, k *record) {
 func (p *planner) event(order int, k *record) {
 	e := &k.event
 	if e.Client > 0 && e.Kind != history.Lapse && e.Kind != history.KeySet && e.Kind != history.KeyExtended && e.Kind != history.KeyGone {
-		p.clocks[e.Client] = append(p.clocks[e.Client], reading{order, k.at, k.clock})
+		p.clocks[e.Client] = append(p.clocks[e.Client], reading{order, k.clock})
 	}
 	t := p.tries[tryName{e.Client, e.Token}]
 	s := step{order: order, at: k.at, resource: e.Resource, try: t, node: e.Node, what: text(e)}
