@@ -70,6 +70,7 @@ type tryPlan struct {
 type lapse struct {
 	order int // of its record
 	at    Time
+	told  Time // when it was recorded: later, if the end was declared later, just before that grant
 }
 
 // roundPlan is a round of a run.
@@ -233,7 +234,7 @@ func (p *planner) event(order int, k *record) {
 			if e.Since != 0 {
 				at = Time(e.Since)
 			}
-			t.lapses = append(t.lapses, lapse{order, at})
+			t.lapses = append(t.lapses, lapse{order, at, k.at})
 		}
 	case history.KeySet, history.KeyExtended:
 		p.keyEvent(s, k)

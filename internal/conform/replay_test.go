@@ -192,6 +192,32 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// A grant that is reported late, after its end, is one of the instant at which the lock looked at its clock; and
+// the lapse of its end comes just before it.
+func TestLateReport(t *testing.T) {
+	s := newScript()
+	set := s.begin(1, "a")
+	s.executes(1, set, history.KeySet, "")
+	s.executes(2, set, history.KeySet, "")
+	s.granted(1, history.Granted, "a", 98*ms)
+	s.at(40 * ms)
+	s.event(history.Event{Kind: history.Extend, Client: 1, Token: "a", Resource: "r", TTL: 100 * ms, Until: int64(138 * ms)})
+	extend := s.send(1, env.OpExtend, "a")
+	s.executes(1, extend, history.KeyExtended, "")
+	s.executes(2, extend, history.KeyExtended, "")
+	s.event(history.Event{Kind: history.Pause, Client: 1})
+	looked := s.now
+	s.at(98 * ms)
+	s.client(1, history.Lapse, "a")
+	s.at(500 * ms)
+	s.event(history.Event{Kind: history.Resume, Client: 1})
+	s.event(history.Event{Kind: history.Lapse, Client: 1, Token: "a", Resource: "r", Since: history.Time(138 * ms)})
+	s.event(history.Event{Kind: history.Extended, Client: 1, Token: "a", Resource: "r", Until: int64(138 * ms), Ends: history.Time(138 * ms), Now: int64(looked)})
+	if o := s.end(); len(o.Mismatches) > 0 || o.Steps["Grant"] != 2 {
+		t.Errorf("%v %v", o.Steps, o.Mismatches)
+	}
+}
+
 // The votes of nodes that may not vote make no quorum, and the mismatch names what they break.
 func TestWithheldVotes(t *testing.T) {
 	s := newScript()

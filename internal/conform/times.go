@@ -1,9 +1,6 @@
 package conform
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // What only the rest of a run shows.
 
@@ -51,18 +48,21 @@ func (p *planner) lease(r *roundPlan) Time {
 	if t.released != 0 {
 		seen = t.released
 	}
-	until := math.MaxInt // the order of the grant that replaced it
+	var next *roundPlan // that replaced it
 	if i := slices.Index(t.grants, r); i+1 < len(t.grants) {
-		seen, until = min(seen, t.grants[i+1].back), t.grants[i+1].granted
-	}
-	from := r.order
-	if r != t.set { // until it was reported, the end before was watched
-		from = r.granted
+		next = t.grants[i+1]
+		seen = min(seen, next.back)
 	}
 	for _, l := range t.lapses {
-		if l.order > from && l.order < until {
+		if (r == t.set || l.follows(r)) && (next == nil || !l.follows(next)) {
 			return l.at - r.read
 		}
 	}
 	return max(r.ends, seen) - r.read
+}
+
+// follows reports whether the end of validity was one that a round or a later one had granted. Until its grant
+// is reported, the end before is watched.
+func (l lapse) follows(r *roundPlan) bool {
+	return l.order > r.granted || l.at < l.told && l.told == r.back
 }
