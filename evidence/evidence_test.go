@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/evidence/mutants"
+	"github.com/lockstorm/lockstorm/internal/conform"
+	"github.com/lockstorm/lockstorm/internal/conform/watch"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -46,6 +49,31 @@ func TestMutantsPage(t *testing.T) {
 	}}
 	page := mutantsPage(h, all)
 	for _, part := range []string{"| 0 | none: " + m.Lock + " as it is | – | nothing | 100 |", "| " + m.Number + " | " + m.Title + " | ", "| missed | 50 |", "Of the catalogue 1 of 2 are caught, 1 by a property that is named."} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %q in:\n%s", part, page)
+		}
+	}
+}
+
+// The page of what was compared with the specification has the steps of each kind, and both finds of a planted
+// defect.
+func TestConformancePage(t *testing.T) {
+	all, err := mutants.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := &watch.Found{Run: 5, Mismatch: conform.Mismatch{Step: "Grant", Wrong: []string{"A6Check"}}}
+	r := &conformed{
+		Made: "go", Hunt: watch.Tally{Runs: 1200, Steps: map[string]int{"Set": 34_000}, Beyond: 7, Broken: map[string]int{"A5": 3}},
+		Mutants: []mutantConforms{{Number: all[0].Number, Runs: 5, Found: found}, {Number: all[1].Number, Runs: 90}},
+	}
+	page := conformancePage(r, hunted{Hunts: []hunt{{Number: all[0].Number, Found: checker.Lease, Runs: 7}, {Number: all[1].Number, Runs: 50}}}, all)
+	for _, part := range []string{
+		"with go.", "| runs within the assumptions | 0 | 1,200 | 0 |", "| steps `Set` | 0 | 34,000 | 0 |", "| of which break `A5` | 0 | 3 | 0 |",
+		"| " + all[0].Number + " | " + all[0].Title + " | 5 | Grant | A6Check | 7 |",
+		"| " + all[1].Number + " | " + all[1].Title + " | none in 90 | – | – | missed in 50 |",
+		"1 of the 2 that were compared are found by a mismatch.",
+	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("no %q in:\n%s", part, page)
 		}

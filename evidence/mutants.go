@@ -128,13 +128,9 @@ func huntEach(ctx context.Context, c mutants.Checkout, out io.Writer, name strin
 }
 
 func writeMutants(c *checkout) (string, error) {
-	text, err := os.ReadFile(c.path(huntedFile))
-	if err != nil {
-		return "", err
-	}
 	var h hunted
-	if err := json.Unmarshal(text, &h); err != nil {
-		return "", fmt.Errorf("%s: %w", huntedFile, err)
+	if err := c.read(huntedFile, &h); err != nil {
+		return "", err
 	}
 	all, err := mutants.All()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/conform/watch"
 	"github.com/lockstorm/lockstorm/internal/gotool"
 	"github.com/lockstorm/lockstorm/internal/search/hunt"
 )
@@ -23,6 +24,10 @@ type Task struct {
 	Runs  int                // at most
 	Named []checker.Property // one of them ends the hunt
 	Aimed bool               // search for nothing but Named
+
+	// Conform: runs of Redlock are compared with the specification instead, and the first that is none of it
+	// ends the hunt.
+	Conform bool
 }
 
 // Report is what a hunter has found. It is the hunter's output, as JSON.
@@ -30,6 +35,8 @@ type Report struct {
 	hunt.Counts
 	Seconds float64     `json:"seconds"` // of the hunt
 	Finds   []hunt.Find `json:"finds"`   // the first of each property, in the order of their runs
+
+	Conform *watch.Tally `json:"conform,omitempty"` // nil: runs were not compared
 }
 
 // module is the path of the module into which mutants are planted.
@@ -43,13 +50,23 @@ type Hunter struct{ dir string }
 
 // Try hunts a mutant until a named property is violated, in at most so many runs. A mutant without a number is a lock
 // without a defect: all runs are made, and nothing should be found.
-func (c Checkout) Try(ctx context.Context, m Mutant, runs int) (r Report, err error) {
+func (c Checkout) Try(ctx context.Context, m Mutant, runs int) (Report, error) {
+	return c.hunt(ctx, m, Task{Lock: m.Lock, Runs: runs, Named: m.Names})
+}
+
+// Conform compares at most so many runs of a mutant of Redlock with the specification, up to the first that is
+// none of it.
+func (c Checkout) Conform(ctx context.Context, m Mutant, runs int) (Report, error) {
+	return c.hunt(ctx, m, Task{Lock: m.Lock, Runs: runs, Conform: true})
+}
+
+func (c Checkout) hunt(ctx context.Context, m Mutant, t Task) (r Report, err error) {
 	h, err := c.Plant(ctx, m)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, h.Remove()) }()
-	return h.Hunt(ctx, Task{Lock: m.Lock, Runs: runs, Named: m.Names})
+	return h.Hunt(ctx, t)
 }
 
 // Plant builds a hunter of a mutant's lock with the defect planted. Remove it afterwards.

@@ -65,6 +65,8 @@ var rules = []rule{
 	{"internal/runner", []string{"internal/form", "env", "nemesis", "history", "checker", "scenarios", "redlock", "internal/choice", "internal/rivals", "internal/timeline"}, "the runner sees worlds only through the interface that it defines"},
 	{"internal/external", []string{"internal/form", "internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/promises", "internal/timeline"}, "what is asked of a lock does not depend on where its nodes are, or on its language"},
 	{"internal/program", []string{"env", "internal/runner", "internal/external", "internal/servers/child", "internal/servers/redisserver"}, "a program is a lock of one client, whatever the run"},
+	{"internal/conform/watch", []string{"*"}, "it makes the runs that are compared"},
+	{"internal/conform", []string{"env", "history"}, "the transcription of the specification shares no code with the lock or the checker"},
 	{"internal/show/trace", []string{"env", "history", "checker", "internal/runner", "internal/textfmt", "internal/timeline"}, "a trace prints a run, whatever lock or world it was"},
 	{"internal/promises", []string{"internal/form", "env", "guard", "history", "nemesis", "checker", "scenarios"}, "a promise speaks of a whole scenario, and knows nothing of how runs are made, searched for or shown"},
 	{"internal/search/explore", []string{"*"}, "an exploration chooses in the simulator itself"},

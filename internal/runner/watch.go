@@ -31,6 +31,27 @@ type Watcher interface {
 	Answered(client, round int, r env.StoreReply, err error)
 }
 
+// NodeWatcher is a [Watcher] that also receives what nodes do, if the backend can tell.
+type NodeWatcher interface {
+	Watcher
+
+	// Executes reports that a node is about to execute the command of a round. Until it executes
+	// another, the changes of its keys that are a client's are the effects of this one.
+	Executes(node, round int)
+
+	// Restored reports that a fault has taken a node back to an earlier version of a key, even if only
+	// its expiry is another, which no history has. expiry is the last millisecond of the node's clock in
+	// which the key exists, ends when that is over, on the ground clock, if the clock runs on as it does;
+	// 0: never.
+	Restored(node int, key, token string, expiry int64, ends history.Time)
+}
+
+// nodeReporter is a world whose nodes a [NodeWatcher] can watch. It numbers the calls of [env.Nodes.Send] of
+// all clients from 1.
+type nodeReporter interface {
+	ReportNodes(executes func(node, round int), restored func(node int, key, token string, expiry int64, ends history.Time))
+}
+
 // ClockReader reads the clocks of a world. A [World] with exact runs implements it, for
 // watchers only: a client can read only its own clocks.
 type ClockReader interface {
@@ -54,6 +75,11 @@ func (e Experiment) openWatcher(world World, h history.Header) {
 	}
 	clocks, _ := world.(ClockReader)
 	e.watcher.Open(h, clocks)
+	if w, ok := e.watcher.(NodeWatcher); ok {
+		if nodes, ok := world.(nodeReporter); ok {
+			nodes.ReportNodes(w.Executes, w.Restored)
+		}
+	}
 }
 
 // traffic counts the requests of one client for the history, and reports them to the watcher.

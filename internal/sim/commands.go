@@ -14,6 +14,9 @@ func (w *World) execute(n *node, m *message) env.Answer {
 		return env.Failed
 	}
 	w.expireKeys()
+	if w.executes != nil {
+		w.executes(n.id, int(m.round.number))
+	}
 	held, exists := n.keys.get(m.round.key)
 	mine := exists && held.token == command.Token
 	if command.Vouched > 0 {

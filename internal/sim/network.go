@@ -14,6 +14,8 @@ func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) e
 	r := w.rounds.next()
 	r.client, r.command, r.giveUp, r.pending = c, command, giveUp, to
 	r.key = w.keyNames.number(command.Key)
+	w.sends++
+	r.number = w.sends
 	r.replies = r.room[:0]
 	for rest := to; rest != 0; {
 		node := rest.First()

@@ -93,6 +93,9 @@ func (w *World) restoreKey(n *node, c change) {
 	}
 	if lives {
 		w.put(n, c.key, c.before)
+		if w.restored != nil && !c.before.counter {
+			w.restored(n.id, w.keyNames.list[c.key], c.before.token, c.before.expiry, n.ends(c.before))
+		}
 		if !same && !c.before.counter {
 			w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: w.keyNames.list[c.key], Token: c.before.token, Ends: n.ends(c.before)})
 		}

@@ -12,6 +12,7 @@ type round struct {
 	client  *client
 	command env.Command
 	key     int32 // the number of its key
+	number  int32 // of all rounds of the world, from 1
 	giveUp  env.Instant
 	pending env.NodeSet // asked, and neither answered nor given up
 	unsent  env.NodeSet // those of them whose request is not on its way yet

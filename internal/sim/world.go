@@ -59,6 +59,10 @@ type World struct {
 
 	underWay *world.Calls // of the clients' locks
 
+	sends    int32 // of all clients so far
+	executes func(node, send int)
+	restored func(node int, key, token string, expiry int64, ends history.Time)
+
 	driver choice.Driver // nil: everything follows from the seed
 	few    *few          // nil: points have 2⁶⁴ ways
 
@@ -121,6 +125,14 @@ func (w *World) Store(client int) env.Store {
 // to be called when the call has returned.
 func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
 	return w.underWay.Begin(ctx, client)
+}
+
+// ReportNodes makes the world call executes before a node executes the command of a call of [env.Nodes.Send],
+// of which those of all clients are numbered from 1, and restored when a fault has restored an earlier version
+// of a key: expiry is the last millisecond of the node's clock in which it exists, and ends is when that is
+// over, or 0. Neither changes the run.
+func (w *World) ReportNodes(executes func(node, send int), restored func(node int, key, token string, expiry int64, ends history.Time)) {
+	w.executes, w.restored = executes, restored
 }
 
 func (w *World) node(id int) *node     { return &w.nodes[id-1] }

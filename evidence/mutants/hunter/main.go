@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/evidence/mutants"
+	"github.com/lockstorm/lockstorm/internal/conform/watch"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/search/hunt"
@@ -59,8 +60,14 @@ func run(input io.Reader) (r mutants.Report, err error) {
 		_, _ = io.Copy(io.Discard, input)
 		stop()
 	}()
-	var seen hunt.Results
 	began := time.Now()
+	if task.Conform {
+		r.Conform = new(watch.Tally)
+		err = r.Conform.Hunt(ctx, task.Runs)
+		r.Seconds = time.Since(began).Seconds()
+		return r, err
+	}
+	var seen hunt.Results
 	h := hunt.Hunt{
 		Backend: simulated.Backend(), Space: space, Terms: promises.Of,
 		Faults: faultWeights, MaxFaults: maxFaults, Seed: 1, Runs: task.Runs,

@@ -257,6 +257,10 @@ type Limits struct {
 	// explored. nil: nothing is kept, and all are.
 	Log *shard.Log
 
+	// Watched is called with the experiment of each plan, and returns the one to explore, such as one that
+	// is watched; nil: as it is. Several are prepared at a time.
+	Watched func(runner.Experiment) runner.Experiment
+
 	// Workers is the number of plans that are explored at a time, at least 1.
 	Workers int
 }

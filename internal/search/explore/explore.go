@@ -123,6 +123,9 @@ func (x *exploration) search(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
+	if x.limits.Watched != nil {
+		e = x.limits.Watched(e)
+	}
 	s := newSearch(e, c, x.deviations, x.limits, x.wanted)
 	s.faults = faults
 	err = s.run(ctx, func(t Tally) { x.note(i, &record{Tally: t}) })

@@ -45,6 +45,10 @@ type Hunt struct {
 	// Runs is how many runs are made at most; 0: Each says when the hunt ends.
 	Runs int
 
+	// Watched is called with the experiment of the run with a number, and returns the one to run, such as
+	// one that is watched; nil: as it is. Several runs are prepared at a time.
+	Watched func(number int, e runner.Experiment) runner.Experiment
+
 	// SideBySide is how many runs are made at a time; 0: one per core.
 	SideBySide int
 
@@ -85,6 +89,9 @@ func (h Hunt) try(ctx context.Context, number int) (Run, error) {
 	e, err := runner.Prepare(h.Backend, s)
 	if err != nil {
 		return run, err
+	}
+	if h.Watched != nil {
+		e = h.Watched(number, e)
 	}
 	var c *contention
 	e = e.WithReader(func(t *timeline.Timeline) { c = &contention{timeline: t}; t.Listen(c) })

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/evidence/mutants"
+	"github.com/lockstorm/lockstorm/internal/conform/watch"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// How much is compared with the specification.
+const (
+	conformSeeds      = 100       // of each row
+	conformRuns       = 1_000_000 // of the hunt
+	conformExecutions = 2000      // of each small world with each choice of faults
+	conformMutantRuns = 20_000    // of each mutant, at most
+)
+
+// conformedFile has the results.
+const conformedFile = "evidence/conformance.json"
+
+// conformed is what was compared with the specification.
+type conformed struct {
+	Made    string           `json:"made"` // with what
+	Rows    watch.Tally      `json:"rows"`
+	Hunt    watch.Tally      `json:"hunt"`
+	Worlds  watch.Tally      `json:"worlds"`
+	Mutants []mutantConforms `json:"mutants"`
+}
+
+// mutantConforms is the comparison of a mutant's runs.
+type mutantConforms struct {
+	Number string       `json:"number"`
+	Runs   int          `json:"runs"`            // up to the find
+	Found  *watch.Found `json:"found,omitempty"` // nil: each run is one of the specification
+}
+
+// algorithmic reports whether a mutant is one of Redlock that should break lease exclusion: the specification
+// says nothing of fences, liveness and contract.
+func algorithmic(m mutants.Mutant) bool {
+	return m.Lock == "redlock" && strings.Contains(m.Codes(), "V1")
+}
+
+func measureConformance(ctx context.Context, c *checkout) error {
+	r := conformed{Made: fmt.Sprintf("%s on %d cores", runtime.Version(), runtime.NumCPU())}
+	fmt.Fprintln(os.Stderr, "rows, a hunt, small worlds")
+	if err := r.Rows.Rows(ctx, conformSeeds); err != nil {
+		return err
+	}
+	if err := r.Hunt.Hunt(ctx, conformRuns); err != nil {
+		return err
+	}
+	if err := r.Worlds.SmallWorlds(ctx, conformExecutions, runtime.NumCPU()); err != nil {
+		return err
+	}
+	all, err := mutants.All()
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if !algorithmic(m) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "mutant %s: %s\n", m.Number, m.Title)
+		trial, err := mutants.Checkout(c.root).Conform(ctx, m, conformMutantRuns)
+		if err != nil {
+			return fmt.Errorf("mutant %s: %w", m.Number, err)
+		}
+		one := mutantConforms{Number: m.Number, Runs: trial.Conform.Runs, Found: trial.Conform.First(conformMutantRuns)}
+		if one.Found != nil {
+			one.Runs = one.Found.Run
+		}
+		r.Mutants = append(r.Mutants, one)
+	}
+	text, err := json.MarshalIndent(&r, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.path(conformedFile), append(text, '\n'), 0o644)
+}
+
+func writeConformance(c *checkout) (string, error) {
+	var r conformed
+	if err := c.read(conformedFile, &r); err != nil {
+		return "", err
+	}
+	var h hunted
+	if err := c.read(huntedFile, &h); err != nil {
+		return "", err
+	}
+	all, err := mutants.All()
+	if err != nil {
+		return "", err
+	}
+	return conformancePage(&r, h, all), nil
+}
+
+// read reads a file of results.
+func (c *checkout) read(name string, into any) error {
+	text, err := os.ReadFile(c.path(name))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// conformancePage makes the page.
+func conformancePage(r *conformed, h hunted, all []mutants.Mutant) string {
+	p := &text{}
+	p.say(`# Runs compared with the specification
+
+Made by `+"`go -C evidence run . conformance`"+` with %s.
+
+The [specification](../../proof/machine.dfy) that is [proved safe](../proof.md) is transcribed in [internal/conform](../../internal/conform), which shares no code with the lock or the checker. Each run of the simulator is replayed: each step of the lock has to be a step of the specification, and the invariant has to hold after each step. A step without a counterpart counts as a mismatch.
+
+## The lock
+
+Only runs that keep the assumptions of lease exclusion have to be runs of the specification. Of other runs the table says how many break a clause of an assumption.`, r.Made)
+	table := &textfmt.Table{Head: []string{"", "runs of rows", "runs of a hunt", "executions of small worlds"}}
+	tallies := []*watch.Tally{&r.Rows, &r.Hunt, &r.Worlds}
+	add := func(name string, of func(*watch.Tally) int) {
+		row := []string{name}
+		for _, t := range tallies {
+			row = append(row, textfmt.Grouped(of(t)))
+		}
+		table.Add(row...)
+	}
+	add("runs within the assumptions", func(t *watch.Tally) int { return t.Runs })
+	for _, kind := range stepKinds {
+		add("steps `"+kind+"`", func(t *watch.Tally) int { return t.Steps[kind] })
+	}
+	add("runs with a mismatch", func(t *watch.Tally) int { return len(t.Found) })
+	add("runs beyond the assumptions", func(t *watch.Tally) int { return t.Beyond })
+	var clauses []string
+	for _, t := range tallies {
+		for name := range t.Broken {
+			if !slices.Contains(clauses, name) {
+				clauses = append(clauses, name)
+			}
+		}
+	}
+	slices.Sort(clauses)
+	for _, name := range clauses {
+		add("of which break `"+name+"`", func(t *watch.Tally) int { return t.Broken[name] })
+	}
+	p.table(table)
+	p.say(`## Planted defects
+
+The [planted defects](mutants.md) of Redlock that should break lease exclusion. *conformance* is the number of the first run with a mismatch, *guard* what does not hold there, and *hunt* the number of the first run in which the hunt finds a violation. Both make runs of the same kinds of worlds, but not the same ones: here all faults keep the assumptions of lease exclusion.`)
+	table = &textfmt.Table{Head: []string{"number", "defect", "conformance", "step", "guard", "hunt"}}
+	found := 0
+	for _, m := range all {
+		if !algorithmic(m) {
+			continue
+		}
+		row := []string{m.Number, m.Title, "not compared yet", "–", "–", "–"}
+		if i := slices.IndexFunc(r.Mutants, func(one mutantConforms) bool { return one.Number == m.Number }); i >= 0 {
+			one := r.Mutants[i]
+			row[2] = "none in " + textfmt.Grouped(one.Runs)
+			if one.Found != nil {
+				found++
+				row[2], row[3], row[4] = textfmt.Grouped(one.Runs), one.Found.Step, strings.Join(one.Found.Wrong, ", ")
+			}
+		}
+		if i := slices.IndexFunc(h.Hunts, func(one hunt) bool { return one.Number == m.Number }); i >= 0 {
+			row[5] = textfmt.Grouped(h.Hunts[i].Runs)
+			if h.Hunts[i].Found == "" {
+				row[5] = "missed in " + row[5]
+			}
+		}
+		table.Add(row...)
+	}
+	p.table(table)
+	p.say("%d of the %d that were compared are found by a mismatch.", found, len(r.Mutants))
+	return p.String()
+}
+
+// stepKinds are the kinds of steps, as in machine.dfy.
+var stepKinds = []string{"Begin", "Send", "Set", "Extend", "Drop", "Grant", "GiveUp", "Delete", "Revert", "Empty", "Tick"}

@@ -1,0 +1,102 @@
+package conform
+
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// Lock is what a run's history does not say of its lock.
+type Lock struct {
+	Clock     env.Clock                             // that it reads
+	Allowance func(ttl time.Duration) time.Duration // for clock error
+}
+
+// Clocks are those of a world.
+type Clocks interface {
+	Ground() history.Time
+	ClientClock(client int, which env.Clock) env.Instant
+	NodeClock(node int) env.Instant
+}
+
+// Recorder keeps what happens in a run, and replays it when its history ends.
+type Recorder struct {
+	lock   Lock
+	each   func(Outcome)
+	header history.Header
+	clocks Clocks
+	list   []record
+	sends  map[int]send // by their numbers
+}
+
+// New returns a recorder that calls each with the outcome of each run.
+func New(l Lock, each func(Outcome)) *Recorder { return &Recorder{lock: l, each: each} }
+
+// record is one thing that has happened.
+type record struct {
+	what   what
+	at     Time
+	event  history.Event // of an event, and with its Token and Resource of a restored key
+	clock  int64         // what the clock of the event's client, or of the node, showed; ns
+	send   int           // that is made, or whose command is executed
+	node   int
+	stored int64 // restored: the last millisecond of the node's clock in which the key exists
+}
+
+type what uint8
+
+const (
+	happened  what = iota // an event of the history
+	sent                  // a client sends a command
+	executing             // a node is about to execute it
+	restored              // a node has an earlier version of a key again
+)
+
+// send is a command that a client has sent.
+type send struct {
+	client  int
+	command env.Command
+	round   *roundPlan // of a SET or an extension
+	try     *tryPlan
+}
+
+// Start begins a run.
+func (r *Recorder) Start(h history.Header, c Clocks) {
+	r.header, r.clocks, r.list, r.sends = h, c, r.list[:0], map[int]send{}
+}
+
+// Record implements [history.Sink].
+func (r *Recorder) Record(e *history.Event) {
+	k := record{at: Time(e.Time), event: *e}
+	switch {
+	case e.Kind == history.KeySet || e.Kind == history.KeyExtended:
+		k.clock = int64(r.clocks.NodeClock(e.Node))
+	case e.Client > 0 && e.Kind != history.Lapse:
+		k.clock = int64(r.clocks.ClientClock(e.Client, r.lock.Clock))
+	}
+	r.list = append(r.list, k)
+	if e.Kind == history.End {
+		r.each(replay(r))
+	}
+}
+
+// Sent records that a client sends a command. Sends are numbered from 1.
+func (r *Recorder) Sent(client, number int, c env.Command) {
+	r.sends[number] = send{client: client, command: c}
+	r.list = append(r.list, record{what: sent, at: Time(r.clocks.Ground()), send: number})
+}
+
+// Executes records that a node is about to execute the command of a send.
+func (r *Recorder) Executes(node, number int) {
+	r.list = append(r.list, record{what: executing, at: Time(r.clocks.Ground()), node: node, send: number})
+}
+
+// Restored records that a fault has taken a node back to a version of a key. expiry is the last millisecond of
+// the node's clock in which the key exists, ends when that is over as the clock runs.
+func (r *Recorder) Restored(node int, resource, token string, expiry int64, ends history.Time) {
+	r.list = append(r.list, record{
+		what: restored, at: Time(r.clocks.Ground()), node: node, stored: expiry,
+		event: history.Event{Resource: resource, Token: token, Ends: ends},
+	})
+}
