@@ -15,6 +15,7 @@ type Contender struct {
 	Name    string
 	Summary string
 	Remark  string // what a reader should know beside the verdicts
+	Claims  []Claim
 	Waits   Waiting
 	Lock    Lock
 	Deployment

@@ -45,7 +45,6 @@ func compiled(t *testing.T) *jsonschema.Schema {
 const usable = `
 name: usable
 summary: text
-claims: {kleppmann: unsafe, antirez: safe}
 lock:
   kind: redlock
   ttl: 1s
@@ -248,7 +247,7 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 		for _, field := range []string{"clients", "persistence", "replication"} {
 			file[field] = all["usable"].(map[string]any)[field]
 		}
-		for _, field := range []string{"summary", "claims", "bounds", "expect"} {
+		for _, field := range []string{"summary", "bounds", "expect"} {
 			delete(file, field)
 		}
 		file["plan"] = plan

@@ -169,8 +169,7 @@ export interface Rates {
 export interface Row {
   name: string;
   summary: string;
-  kleppmann: string;
-  antirez: string;
+  voices: { name: string; says: string }[];
   sources: Source[];
   remark: string;
   variantOf: string;
