@@ -88,7 +88,7 @@ bounds: {acquire: 1s, extend: 1s, release: 1s, tries: 3, grant: 1s, cleanup: 1s}
 expect: {lease: violated, section: unknown, effect: n/a, fence: holds, deadlock_freedom: holds, fault_tolerance: holds, cleanup: holds, contract: holds}
 debate:
   variant_of: calm
-  sources: [an article]
+  claims: [{by: somebody, when: 2026, says: unsafe, source: an article}]
   remark: a remark
   cures: [{what: no crash, without: [crash], also: [{pause: {client: 1}, start: {at: 1s}}], set: {horizon: 9s}}]
   damages: [{what: a crash, breaks: lease, without: [pause], also: [{crash: {node: 1}, start: {at: 1s}}], set: {horizon: 9s}}]

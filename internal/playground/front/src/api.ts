@@ -169,7 +169,7 @@ export interface Rates {
 export interface Row {
   name: string;
   summary: string;
-  voices: { name: string; says: string }[];
+  voices: Voice[];
   sources: Source[];
   remark: string;
   variantOf: string;
@@ -248,6 +248,11 @@ export interface TurnRequest {
 export interface Turned {
   scenario: string;
   problems: Problem[];
+}
+
+export interface Voice {
+  name: string;
+  says: string;
 }
 
 export type Verdict = "holds" | "violated" | "unknown" | "n/a";
