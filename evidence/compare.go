@@ -51,7 +51,11 @@ All locks go through the same trials in the simulator: the same clients, and the
 	p.table(table)
 	p.say("## The locks\n")
 	for _, l := range compared.Locks {
-		p.say("- **%s**: %s%s", l.Name, l.Summary, after(scenarios.Remark("compare-"+l.Name)))
+		claims := ""
+		for _, c := range l.Claims {
+			claims += fmt.Sprintf(" %q, says %s.", c.Says, cited(c))
+		}
+		p.say("- **%s**: %s%s%s", l.Name, l.Summary, after(scenarios.Remark("compare-"+l.Name)), claims)
 	}
 	return p.String(), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -31,13 +32,13 @@ A row is one scenario, run with many seeds in the simulator. A series is one sce
 %s.`, madeWith(reference.Versions), summary.Codes())
 	for _, t := range scenarios.Topics() {
 		p.say("\n## %s", t.Name)
-		rows := &textfmt.Table{Head: []string{"row", "Kleppmann", "antirez, redis.io", "expected", "seen", "violated"}}
+		rows := &textfmt.Table{Head: slices.Concat([]string{"row"}, report.Claimants(), []string{"expected", "seen", "violated"})}
 		for _, r := range t.Rows {
 			tally, ran := found[r.Name]
 			if !ran {
 				continue
 			}
-			rows.Add("**"+r.Name+"**: "+r.Summary, textfmt.Dash(r.Claims.Kleppmann), textfmt.Dash(r.Claims.Antirez), expected(r.Scenario), seen(tally), violated(tally))
+			rows.Add(slices.Concat([]string{"**" + r.Name + "**: " + r.Summary}, report.Claimed(r.Claims), []string{expected(r.Scenario), seen(tally), violated(tally)})...)
 		}
 		p.table(rows)
 		for _, s := range t.Series {
@@ -47,6 +48,12 @@ A row is one scenario, run with many seeds in the simulator. A series is one sce
 		}
 		p.notes(t)
 	}
+	p.say("\n## Claims that are not tested here\n")
+	untested := &textfmt.Table{Head: []string{"claim", "source", "why it has no row"}}
+	for _, u := range scenarios.UntestedClaims() {
+		untested.Add(u.Says, cited(u.Claim), u.Why)
+	}
+	p.table(untested)
 	return p.String(), nil
 }
 
@@ -83,11 +90,21 @@ func (p *text) series(c report.Curve) {
 	p.say("- **%s**: %s. %s", report.SeriesName(c.Series), c.Summary, strings.ReplaceAll(c.Threshold(), "\n", " "))
 }
 
+// cited is a source with its address.
+func cited(c scenarios.Claim) string { return fmt.Sprintf("[%s](%s)", c.Article(), c.Link()) }
+
 // notes adds the sources of a topic's rows and series, and remarks on them.
 func (p *text) notes(t scenarios.Topic) {
 	var order []string
 	by := map[string][]string{} // names by source
-	add := func(name string, sources []string) {
+	add := func(name string, claims []scenarios.Claim) {
+		sources := []string{"without claims, and so ours"}
+		if len(claims) > 0 {
+			sources = nil
+		}
+		for _, c := range claims {
+			sources = append(sources, cited(c))
+		}
 		for _, s := range sources {
 			if by[s] == nil {
 				order = append(order, s)
@@ -96,14 +113,12 @@ func (p *text) notes(t scenarios.Topic) {
 		}
 	}
 	for _, r := range t.Rows {
-		add(r.Name, r.Sources)
+		add(r.Name, r.Claims)
 	}
 	for _, s := range t.Series {
-		add(report.SeriesName(s), s.Sources)
+		add(report.SeriesName(s), s.Claims)
 	}
-	if len(order) > 0 {
-		p.say("\nSources:\n")
-	}
+	p.say("\nSources:\n")
 	for _, s := range order {
 		p.say("- %s: %s", s, strings.Join(by[s], ", "))
 	}

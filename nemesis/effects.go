@@ -22,6 +22,8 @@ const (
 	StopsNode                          // a node's server is up but does not answer
 	ReturnsErrors                      // nodes answer with errors
 	Evicts                             // a node drops keys before they expire
+	RevokesLeases                      // a store ends sessions that are kept alive
+	RestartsTTLs                       // what expires in a store does so later
 
 	CutsLinks    // messages between clients and nodes are held back
 	CutsPeers    // messages between nodes of a store are held back

@@ -41,6 +41,8 @@ var kinds = []struct{ zero Action }{
 	{&VMRestore{}},
 	{&SplitBrain{}},
 	{&PeerPartition{}},
+	{&LeaseRevoked{}},
+	{&TTLRestart{}},
 }
 
 // Actions returns an empty action of every kind.

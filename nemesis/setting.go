@@ -197,6 +197,10 @@ type Store struct {
 	// the old one was lost, like a database with an asynchronous replica.
 	Asynchronous bool `yaml:"asynchronous,omitempty"`
 
+	// Acknowledged is how many other nodes must have a change before its client counts the
+	// answer, with asynchronous, as clients of Redis do by WAIT. Nothing means none.
+	Acknowledged Acknowledged `yaml:"acknowledged,omitempty" want:"one|connected|cached"`
+
 	// Durability is where a change is when the leader answers it. Nothing means flushed. With
 	// asynchronous, no other node needs to have the change.
 	Durability Durability `yaml:"durability,omitempty" want:"flushed|remote-write|off"`
@@ -209,6 +213,25 @@ type Store struct {
 	// KeepAlive is how long a real server keeps a connection whose client's machine does not
 	// answer; 0: for ever. In a file it is the TTL of a lock that belongs to a connection.
 	KeepAlive time.Duration `yaml:"-"`
+}
+
+// Acknowledged is a rule by which clients count the acknowledgements of other nodes. Each rule asks for none
+// if no other node was connected when it counted.
+type Acknowledged string
+
+// The rules.
+const (
+	AcknowledgedByOne       Acknowledged = "one"       // one of the other nodes that are connected
+	AcknowledgedByConnected Acknowledged = "connected" // all other nodes that are connected
+	AcknowledgedByCached    Acknowledged = "cached"    // as many as were connected when the store got its first request
+)
+
+// Consistent returns an error for acknowledgements of which nothing depends.
+func (s *Store) Consistent() error {
+	if s.Acknowledged != "" && (!s.Asynchronous || s.Durability != "") {
+		return field("acknowledged", errors.New("a rule for a store that is asynchronous and has no other durability"))
+	}
+	return nil
 }
 
 // Durability is where a change is when the leader of a store answers it. The words are those of
@@ -229,6 +252,14 @@ func (s *Store) String() string {
 	what := "a replicated store"
 	if s.Asynchronous {
 		what = fmt.Sprintf("a store whose replicas lag by %v", s.Commit.Range)
+	}
+	switch s.Acknowledged {
+	case AcknowledgedByOne:
+		what += ", whose clients wait for one that is connected"
+	case AcknowledgedByConnected:
+		what += ", whose clients wait for all that are connected"
+	case AcknowledgedByCached:
+		what += ", whose clients wait for as many as were connected at first"
 	}
 	if s.Durability != "" {
 		what += fmt.Sprintf(" with durability %s", s.Durability)

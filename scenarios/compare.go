@@ -14,7 +14,8 @@ type Contender struct {
 	Family  Family
 	Name    string
 	Summary string
-	Remark  string // what a reader should know beside the verdicts
+	Remark  string  // what a reader should know beside the verdicts
+	Claims  []Claim // what others say of it
 	Waits   Waiting
 	Lock    Lock
 	Deployment

@@ -58,6 +58,10 @@ var quorums = []Contender{
 	},
 	{
 		Name: "redlock-time-tokens", Summary: "Redlock whose tokens are the time and the client's name", Waits: WaitingSpins,
+		Claims: []Claim{
+			fromRedis("probably sufficient", "Correct Implementation with a Single Instance"),
+			{By: "valkey.io", When: 2026, Says: "probably sufficient", Source: `"Distributed Locks", section "Correct Implementation with a Single Instance"`},
+		},
 		Lock: timed(quickLock), Deployment: independent(),
 		Expect: leased,
 	},
@@ -124,13 +128,49 @@ var stored = []Contender{
 	},
 	{
 		Name: "expiring-key", Summary: "a key that the store deletes after its time to live, with its revision as a fence, checked on reads and writes", Waits: WaitingSpins,
-		Lock: expiring("expiring-key"), Deployment: agreed(guard.Fenced),
+		Claims: []Claim{{By: "Azure Blob Storage", When: 2026, Says: "a lease does not outlive its holder", Source: "Lease Blob", URL: "https://learn.microsoft.com/en-us/rest/api/storageservices/lease-blob"}},
+		Lock:   expiring("expiring-key"), Deployment: agreed(guard.Fenced),
 		Expect: consented(holds),
+	},
+	{
+		Name: "object-store", Summary: "an object that is created if absent and replaced at its generation, once its time is over by the client's wall clock; the generation is a fence, checked on reads and writes", Waits: WaitingSpins,
+		Remark: "Exclusion relies on the clocks of all clients (row object-store-clock), and the fence on none.",
+		Claims: []Claim{
+			{By: "G. Morling", When: 2024, Says: "S3 conditional writes elect a leader, whose epoch is a fence", Source: "Leader Election With S3 Conditional Writes", URL: "https://morling.dev/blog/leader-election-with-s3-conditional-writes"},
+			{By: "Google Cloud Storage", When: 2026, Says: "preconditions make read-modify-write safe", Source: "Request preconditions", URL: "https://cloud.google.com/storage/docs/generations-preconditions"},
+			{By: "ShedLock", When: 2026, Says: "clocks are assumed to be synchronized", Source: "README", URL: "https://github.com/lukas-krecan/ShedLock"},
+		},
+		Lock: expiring("object-store"), Deployment: agreed(guard.Fenced),
+		Expect: Expectations{
+			checker.Section: violated, checker.Effect: holds, checker.Fence: holds,
+			checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,
+		},
+	},
+	{
+		Name: "dynamodb-lock", Summary: "a record that is replaced at its version if that has not changed for a TTL, by the clock of who waits; the version is a fence, checked on reads and writes", Waits: WaitingSpins,
+		Remark: "No clock is compared with another. Who comes after a death waits for a TTL from its own first look.",
+		Claims: []Claim{{By: "DynamoDB lock client", When: 2026, Says: "record version and local wait trust nobody's clock", Source: "Distributed locking with the DynamoDB Lock Client"}},
+		Lock:   expiring("dynamodb-lock"), Deployment: agreed(guard.Fenced),
+		Expect: consented(holds),
+	},
+	{
+		Name: "lock-file", Summary: "a file in an object store that exists while somebody holds the lock, without a time to live", Waits: WaitingSpins,
+		Remark: "A holder that dies keeps the lock until somebody deletes the file (trial death).",
+		Claims: []Claim{{By: "Terraform", When: 2026, Says: "a conditional write to S3 is a lock", Source: "backend s3, use_lockfile", URL: "https://developer.hashicorp.com/terraform/language/backend/s3"}},
+		Lock:   rival("lock-file"), Deployment: agreed(guard.Plain),
+		Expect: Expectations{
+			checker.Backing: holds, checker.Lease: holds, checker.Section: holds, checker.Effect: holds, checker.Fence: holds,
+			checker.DeadlockFreedom: violated, checker.Contract: holds,
+		},
 	},
 	{
 		Name: "kubernetes-lease", Summary: "the leader election of Kubernetes' controllers: a record that is renewed and taken over by compare-and-swap", Waits: WaitingSpins,
 		Remark: "Clients work too briefly here to violate lease exclusion. With longer work it breaks, as client-go warns: if the reply to a renewal takes a fifth of the lease (the deadline counts from the reply); if a holder that stood still releases before it renews (since v0.34 a release empties the record of the next holder); if the holder's wall clock stands still (its renewals change nothing); if its machine sleeps. `lockstorm hunt --lock kubernetes-lease` finds such runs.",
-		Lock:   kubernetes(), Deployment: agreed(guard.Plain),
+		Claims: []Claim{
+			{By: "client-go", When: 2026, Says: "does not guarantee that only one client acts as a leader", Source: "package leaderelection"},
+			{By: "kube-rs/kube#1056", When: 2023, Says: "is not a lock", Source: "coordination.k8s.io/v1 utilities"},
+		},
+		Lock: kubernetes(), Deployment: agreed(guard.Plain),
 		Expect: elected(violated),
 	},
 	{
@@ -142,6 +182,13 @@ var stored = []Contender{
 	{
 		Name: "redis-sentinel", Summary: "SET NX PX and compare-and-delete on a Redis master whose asynchronous replicas Sentinel promotes, and a resource that checks nothing", Waits: WaitingSpins,
 		Lock: expiring("expiring-key"), Deployment: failingOver("redis-sentinel"),
+		Expect: forgotten,
+	},
+	{
+		Name: "redis-replicas-checked", Summary: "the same, and a grant counts once one of the replicas that are connected has acknowledged the key (WAIT)", Waits: WaitingSpins,
+		Remark: "A replica without the key can be promoted all the same: see the rows wait-other-promoted, wait-none-connected and wait-count-cached.",
+		Claims: []Claim{{By: "Redisson", When: 2026, Says: "a check of replicas closes the gap", Source: `Locks and synchronizers, section "Lock reliability and fencing"`}},
+		Lock:   expiring("expiring-key"), Deployment: acknowledged(nemesis.AcknowledgedByOne),
 		Expect: forgotten,
 	},
 	{
@@ -179,7 +226,8 @@ var stored = []Contender{
 	},
 	{
 		Name: "etcd", Summary: "the etcd mutex with its revision as a fence, checked on reads and writes", Waits: WaitingWatches,
-		Lock: session("etcd"), Deployment: agreed(guard.Fenced),
+		Claims: []Claim{{By: "etcd-io/etcd#11457", When: 2019, Says: "locks are not really locks", Source: "Document that locks aren't really locks"}},
+		Lock:   session("etcd"), Deployment: agreed(guard.Fenced),
 		Expect: consented(holds),
 	},
 	{
@@ -198,12 +246,14 @@ var stored = []Contender{
 	},
 	{
 		Name: "chubby-lock-delay", Summary: "Chubby with a lock-delay of half a TTL, and a resource that checks nothing", Waits: WaitingWatches,
-		Lock: chubby(500 * ms), Deployment: agreed(guard.Plain),
+		Claims: []Claim{{By: "Burrows", When: 2006, Says: "a lock-delay of a minute or sequencers suffice", Source: "The Chubby lock service for loosely-coupled distributed systems, section 2.4", URL: "https://research.google/pubs/the-chubby-lock-service-for-loosely-coupled-distributed-systems/"}},
+		Lock:   chubby(500 * ms), Deployment: agreed(guard.Plain),
 		Expect: consented(violated),
 	},
 	{
 		Name: "fenced", Summary: "a fenced lock on consensus, its fence checked on reads and writes", Waits: WaitingWatches,
-		Lock: session("fenced"), Deployment: agreed(guard.Fenced),
+		Claims: []Claim{{By: "Hazelcast", When: 2019, Says: "distributed locks are dead, long live fenced ones", Source: "Distributed Locks are Dead; Long Live Distributed Locks!", URL: "https://hazelcast.com/blog/long-live-distributed-locks/"}},
+		Lock:   session("fenced"), Deployment: agreed(guard.Fenced),
 		Expect: consented(holds),
 	},
 }
@@ -324,6 +374,13 @@ func lagging(d Deployment) Deployment {
 func failingOver(product string) Deployment {
 	d := lagging(agreed(guard.Plain))
 	d.Store.Product = product
+	return d
+}
+
+// acknowledged is a master of Redis with asynchronous replicas, some of which have to acknowledge a change.
+func acknowledged(rule nemesis.Acknowledged) Deployment {
+	d := failingOver("")
+	d.Store.Acknowledged = rule
 	return d
 }
 

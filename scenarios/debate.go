@@ -40,8 +40,8 @@ type Debate struct {
 	// out.
 	VariantOf string `yaml:"variant_of,omitempty"`
 
-	// Sources are the articles and sections of the claims.
-	Sources []string `yaml:"sources,omitempty"`
+	// Claims are what others say about the row, with their sources. Without claims the row is ours.
+	Claims []Claim `yaml:"claims,omitempty"`
 
 	// Remark is what a reader should know besides the verdicts, above all why a verdict is
 	// not the predicted one.
@@ -170,37 +170,40 @@ func texts(kinds []nemesis.Kind) []string {
 	return list
 }
 
-// topicsFile lists the topics and their rows in the order of the debate.
+// topicsFile lists the topics and their rows in the order of the debate, and the claims without a row.
 const topicsFile = "debate/topics.yaml"
 
-// readDebate reads the rows by topic.
-func readDebate() ([]Topic, error) {
+// readDebate reads the rows by topic, and the claims without a row.
+func readDebate() (topics []Topic, untested []UntestedClaim, err error) {
 	text, err := debateFiles.ReadFile(topicsFile)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var list struct {
 		Topics []struct {
 			Name string   `yaml:"name"`
 			Rows []string `yaml:"rows"`
 		} `yaml:"topics"`
+		Untested []UntestedClaim `yaml:"untested"`
 	}
 	if err := form.Decode(text, "list of topics", &list); err != nil {
-		return nil, fmt.Errorf("%s: %w", topicsFile, err)
+		return nil, nil, fmt.Errorf("%s: %w", topicsFile, err)
 	}
-	var topics []Topic
+	if err := form.Check(&list); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", topicsFile, err)
+	}
 	for _, t := range list.Topics {
 		topic := Topic{Name: t.Name}
 		for _, name := range t.Rows {
 			row, err := readFile(debateFiles, "debate", name)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			topic.Rows = append(topic.Rows, row)
 		}
 		topics = append(topics, topic)
 	}
-	return topics, nil
+	return topics, list.Untested, nil
 }
 
 // readFile reads NAME.yaml in a folder.
@@ -221,13 +224,28 @@ func readFile(files embed.FS, folder, name string) (File, error) {
 	return f, nil
 }
 
-// debateTopics are the rows by topic. A file that cannot be read is a defect of this package.
-var debateTopics = sync.OnceValue(func() []Topic {
-	topics, err := readDebate()
-	if err != nil {
+// UntestedClaim is a claim on locks that no row, series or lock here can test.
+type UntestedClaim struct {
+	Claim `yaml:",inline"`
+
+	// Why is what is missing for a test.
+	Why string `yaml:"why"`
+}
+
+// UntestedClaims returns the claims that are not tested.
+func UntestedClaims() []UntestedClaim { return debated().untested }
+
+// debated is the rows by topic, and the claims without a row. A file that cannot be read is a defect of
+// this package.
+var debated = sync.OnceValue(func() (d struct {
+	topics   []Topic
+	untested []UntestedClaim
+}) {
+	var err error
+	if d.topics, d.untested, err = readDebate(); err != nil {
 		panic("scenarios: " + err.Error())
 	}
-	return topics
+	return d
 })
 
 // Change is one difference in a scenario.

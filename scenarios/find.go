@@ -16,7 +16,7 @@ type Topic struct {
 
 // Topics returns the debate in its order, with the remedies at its end.
 func Topics() []Topic {
-	topics := slices.Clone(debateTopics())
+	topics := slices.Clone(debated().topics)
 	for i := range topics {
 		topics[i].Series = seriesOf[topics[i].Name]
 	}

@@ -17,7 +17,7 @@ import (
 func TestJSONIsTheYAML(t *testing.T) {
 	strange := scenarios.All()[0]
 	strange.Summary = "yes: <no> & \"null\" # 1e3\n\ttrue, 2024-01-01"
-	strange.Claims = scenarios.Claims{Kleppmann: "0x10", Antirez: "~"}
+	strange.Lock.Kind, strange.Lock.Tokens = "0x10", "~"
 	strange.Clients = []scenarios.Client{{Workload: "off", Resource: "12", Rounds: 3}, {Workload: "null", Resource: "1.5"}}
 	strange.Expect = scenarios.Expectations{checker.Fence: checker.Holds, checker.Lease: checker.NotApplicable}
 	strange.Generate = &nemesis.Generator{Faults: nemesis.Weights{"all": 1, "kill": 0}, Most: 3}

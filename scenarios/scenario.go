@@ -23,8 +23,6 @@ type Scenario struct {
 	// Summary is what happens, in one sentence.
 	Summary string `yaml:"summary,omitempty"`
 
-	Claims Claims `yaml:"claims,omitempty"`
-
 	Lock Lock `yaml:"lock"`
 
 	// Clients are the users of the lock. A client's number is its position in this list, from 1. Up
@@ -53,13 +51,6 @@ type Scenario struct {
 	Expect Expectations `yaml:"expect,omitempty"`
 
 	Limits Limits `yaml:"limits,omitempty"`
-}
-
-// Claims are what the two sides of the 2016 debate say about a scenario. They are shown
-// beside the verdicts and change nothing. Empty if a side said nothing.
-type Claims struct {
-	Kleppmann string `yaml:"kleppmann,omitempty"` // what "How to do distributed locking" says
-	Antirez   string `yaml:"antirez,omitempty"`   // what "Is Redlock safe?" says
 }
 
 // Lock is a lock and its parameters, the same for all clients. A parameter that does not apply to

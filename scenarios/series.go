@@ -8,10 +8,7 @@ type Series struct {
 	// Name is the row's name, Summary what it shows.
 	Name    string
 	Summary string
-	Claims  Claims
-
-	// Sources are the articles and sections of the claims.
-	Sources []string
+	Claims  []Claim // without claims it is ours
 
 	// Varied is the parameter in which the points differ, with its unit: "restart delay / TTL".
 	Varied string

@@ -9,11 +9,14 @@ import (
 )
 
 var driftSeries = Series{
-	Name:     "clock-drift",
-	Remark:   "The allowance has to cover both clocks. With nodes fast by ρn and the holder slow by ρc it must be at least TTL × (ρn + ρc)/(1 + ρn), up to the latency: 1 % of the TTL does not cover 1 % on both sides.",
-	Summary:  "nodes run fast and the holder slow, by as much",
-	Claims:   Claims{Kleppmann: "unsafe near the TTL", Antirez: "safe: allowance"},
-	Sources:  []string{onSynchrony, onAsynchrony},
+	Name:    "clock-drift",
+	Remark:  "The allowance has to cover both clocks. With nodes fast by ρn and the holder slow by ρc it must be at least TTL × (ρn + ρc)/(1 + ρn), up to the latency: 1 % of the TTL does not cover 1 % on both sides.",
+	Summary: "nodes run fast and the holder slow, by as much",
+	Claims: []Claim{
+		fromKleppmann("unsafe near the TTL", onSynchrony), fromRedis("safe: allowance", "Is the Algorithm Asynchronous?"),
+		said("Gray and Cheriton", 1989, "short terms suffice; a fast server or a slow client breaks it", `"Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache Consistency"`),
+		said("A. J. J. Davis", 2026, "timers need a margin above 1/500", `"Leader Leases Rely on Timers", after Ongaro`),
+	},
 	Varied:   "rate error of either side",
 	Property: checker.Lease,
 	Formula:  fmt.Sprintf("%.0f ppm on either side: allowance/TTL ≥ (ρn + ρc)/(1 + ρn)", driftLimit(promptLock)),
@@ -25,8 +28,7 @@ var driftSeries = Series{
 var slewSeries = Series{
 	Name:     "clock-slew",
 	Summary:  "the holder's clocks are slewed back without a step",
-	Claims:   Claims{Kleppmann: "doubtful", Antirez: "safe"},
-	Sources:  []string{onSynchrony, isRedlockSafe},
+	Claims:   []Claim{fromKleppmann("doubtful", onSynchrony), fromAntirez("safe")},
 	Varied:   "rate of the slew",
 	Property: checker.Lease,
 	Formula:  fmt.Sprintf("%.0f ppm: allowance/TTL ≥ ρc", 1e6*allowed(promptLock)),

@@ -104,8 +104,7 @@ var pauseSeries = []Series{
 	{
 		Name:     "pause-then-write",
 		Summary:  "a holder that looks at no clock stands still past its validity at each of its steps in turn",
-		Claims:   Claims{Kleppmann: "unsafe", Antirez: "so are all leases"},
-		Sources:  []string{onProtection, isRedlockSafe},
+		Claims:   []Claim{fromKleppmann("unsafe", onProtection), fromAntirez("so are all leases")},
 		Varied:   "step",
 		Property: checker.Effect, Unordered: true,
 		Points: stalls("pause-then-write", "section", func(b boundary) checker.Verdict { return b.plain }),
@@ -113,8 +112,7 @@ var pauseSeries = []Series{
 	{
 		Name:     "check-then-write",
 		Summary:  "a holder that checks its validity just before it writes stands still past it at each of its steps in turn",
-		Claims:   Claims{Kleppmann: "unsafe"},
-		Sources:  []string{onProtection},
+		Claims:   []Claim{fromKleppmann("unsafe", onProtection), said("AWS Builders' Library", 2026, "check the lease before each side effect", `Leader election in distributed systems`)},
 		Varied:   "step",
 		Property: checker.Effect, Unordered: true,
 		Points: stalls("check-then-write", "checked", func(b boundary) checker.Verdict { return b.checked }),

@@ -13,8 +13,7 @@ var restartSeries = []Series{
 	{
 		Name:     "delayed-restart",
 		Summary:  "a node of the holder's quorum crashes at some time of the validity, and stays away for a while",
-		Claims:   Claims{Kleppmann: "safe, good clocks", Antirez: "safe"},
-		Sources:  []string{onSynchrony, onRestarts},
+		Claims:   []Claim{fromKleppmann("safe, good clocks", onSynchrony), fromRedis("safe", "Performance, Crash Recovery and fsync")},
 		Varied:   "restart delay",
 		Property: checker.Lease,
 		Formula:  outwaiting(promptLock),
@@ -23,8 +22,7 @@ var restartSeries = []Series{
 	{
 		Name:     "delayed-restart-extended",
 		Summary:  "the same when the holder extends every 300 ms: what counts is the validity from the last extension",
-		Claims:   Claims{Kleppmann: "safe, good clocks", Antirez: "safe"},
-		Sources:  []string{onSynchrony, onRestarts},
+		Claims:   []Claim{fromKleppmann("safe, good clocks", onSynchrony), fromRedis("safe", "Performance, Crash Recovery and fsync")},
 		Varied:   "restart delay",
 		Property: checker.Lease,
 		Formula:  outwaiting(promptLock),

@@ -121,10 +121,11 @@ var trials = []Trial{
 		},
 	},
 	{
-		Name: "storm", Summary: "up to four faults of any kind, drawn from the seed, but for clones and copies",
+		Name: "storm", Summary: "up to four faults of any kind, drawn from the seed, but for clones, copies and defects of a store",
 		// No lock promises anything if clients share their random numbers, or if
-		// a request arrives twice. The rows clone and duplicate-set show it.
-		generate: &nemesis.Generator{Most: 4, Faults: nemesis.Weights{"all": 1, "clone": 0, "duplicate": 0}},
+		// a request arrives twice, or if a store revokes sessions. The rows clone, duplicate-set and
+		// lease-revoked show it.
+		generate: &nemesis.Generator{Most: 4, Faults: nemesis.Weights{"all": 1, "clone": 0, "duplicate": 0, "lease-revoked": 0, "ttl-restart": 0}},
 	},
 }
 

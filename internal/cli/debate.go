@@ -172,7 +172,7 @@ func newPublications() *publications {
 	topic := scenarios.Topic{Name: "Published results"}
 	p := &publications{debate{unclaimed: true, losses: map[string]string{}}}
 	for _, r := range scenarios.Published() {
-		topic.Rows = append(topic.Rows, scenarios.File{Scenario: r.Scenario, Debate: scenarios.Debate{Sources: r.Published.Sources}})
+		topic.Rows = append(topic.Rows, scenarios.File{Scenario: r.Scenario})
 		p.losses[r.Name] = r.Published.Measurement
 	}
 	p.topics = []scenarios.Topic{topic}

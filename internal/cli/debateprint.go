@@ -66,7 +66,7 @@ func outline(t runner.Tally) string {
 type debateLine struct {
 	topic  string // "" if the table has one topic
 	name   string
-	claims scenarios.Claims
+	claims []scenarios.Claim
 	series *scenarios.Series // nil: it is a row
 }
 
@@ -89,7 +89,11 @@ func (d debate) lines() (all []debateLine) {
 
 // claimed returns the cells with the claims, clipped to a width in characters.
 func (l debateLine) claimed(width int) []string {
-	return []string{textfmt.Clip(textfmt.Dash(l.claims.Kleppmann), width), textfmt.Clip(textfmt.Dash(l.claims.Antirez), width)}
+	cells := report.Claimed(l.claims)
+	for i := range cells {
+		cells[i] = textfmt.Clip(cells[i], width)
+	}
+	return cells
 }
 
 // cells returns the cells with the results, or nil if there are none.
@@ -110,16 +114,13 @@ func (l debateLine) cells(found report.Tallies, columns []column) (cells []strin
 	return cells
 }
 
-// claimants is the head of the columns with the claims.
-var claimants = []string{"Kleppmann", "antirez, redis.io"}
-
 // table has a line for each row and series with results, under their topics. Claims are clipped to a
 // width in characters.
 func (d debate) table(width int, c []column) *textfmt.Table {
 	if d.unclaimed {
 		return tableOf(d.lines(), heads(c), func(l debateLine) []string { return l.cells(d.found, c) })
 	}
-	return tableOf(d.lines(), heads(c, claimants...), func(l debateLine) []string {
+	return tableOf(d.lines(), heads(c, report.Claimants()...), func(l debateLine) []string {
 		cells := l.cells(d.found, c)
 		if cells == nil {
 			return nil
@@ -158,7 +159,7 @@ func (d *debate) printMain(out io.Writer) {
 	printTable(out, tableOf(lines, heads(c), func(l debateLine) []string { return l.cells(d.found, c) }))
 	if len(lines) > 0 {
 		_, _ = fmt.Fprintln(out)
-		printTable(out, tableOf(lines, claimants, func(l debateLine) []string { return l.claimed(claimWidth) }))
+		printTable(out, tableOf(lines, report.Claimants(), func(l debateLine) []string { return l.claimed(claimWidth) }))
 	}
 }
 

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/shlex"
 
 	"github.com/lockstorm/lockstorm/internal/testkit"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 const readme = "../../README.md"
@@ -32,6 +34,19 @@ func TestReadmeTableIsCurrent(t *testing.T) {
 	code, table, problems := command(t, args...)
 	want(t, "exit code, "+problems, code, exitAsExpected)
 	testkit.GoldenFile(t, readme, strings.Replace(text, parts[0], parts[1]+table+parts[4], 1), "The table is not that of the stored results.")
+}
+
+// docs/which-lock.md has the advice that "lockstorm list advice" prints, row by row.
+func TestAdviceIsCurrent(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("# Which lock?\n\nFive things that will bite you. `lockstorm run ROW` shows each, [the debate](evidence/debate.md) has all rows, and [the comparison](evidence/compare.md) has all locks. `lockstorm list advice` prints this page.\n\n| what bites you | row | what helps |\n|---|---|---|\n")
+	for _, a := range scenarios.AdviceList() {
+		if _, err := scenarios.Find(a.Row); err != nil {
+			t.Error(err)
+		}
+		fmt.Fprintf(&page, "| %s | %s | %s |\n", a.Bites, a.Row, a.Remedy)
+	}
+	testkit.GoldenFile(t, "../../docs/which-lock.md", page.String(), "The page says something else.")
 }
 
 // pages are those whose commands are tested.

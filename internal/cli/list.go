@@ -136,6 +136,10 @@ func sections() ([]section, error) {
 	for _, c := range whatClientsAre {
 		add(entry{Name: c.name, Text: c.what})
 	}
+	title("Advice")
+	for _, a := range scenarios.AdviceList() {
+		add(entry{Name: a.Row, Text: a.Bites + " " + a.Remedy})
+	}
 	title("Properties")
 	for _, p := range checker.Properties() {
 		add(entry{Name: p.String(), Code: p.Code(), Text: p.Title()})

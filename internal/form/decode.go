@@ -351,6 +351,9 @@ func alternatives(name string, fields []*Field) string {
 		}
 	}
 	if len(names) <= fewFields {
+		if len(names) == 0 {
+			return ": want none"
+		}
 		return ": want " + strings.Join(names, ", ")
 	}
 	return "; " + textfmt.NearestOf(name, names)

@@ -17,13 +17,18 @@ type Topic struct {
 type Row struct {
 	Name      string     `json:"name"`
 	Summary   string     `json:"summary"`
-	Kleppmann string     `json:"kleppmann"` // what he says of it; "": nothing
-	Antirez   string     `json:"antirez"`   // what he or redis.io says of it; "": nothing
-	Sources   []Source   `json:"sources"`
+	Voices    []Voice    `json:"voices"`
+	Sources   []Source   `json:"sources"` // none: the row is ours
 	Remark    string     `json:"remark"`
 	VariantOf string     `json:"variantOf"` // the row that this one shows in another way; "": none
 	Expected  []Expected `json:"expected"`  // in the order of the properties
 	Scenario  string     `json:"scenario"`  // YAML
+}
+
+// Voice is what one of the voices of the debate says of a row.
+type Voice struct {
+	Name string `json:"name"`
+	Says string `json:"says"` // "": nothing
 }
 
 // Source is where a claim stands.
@@ -77,11 +82,14 @@ func Debate() ([]Topic, error) {
 func rowOf(r scenarios.File) (Row, error) {
 	text, err := printed(r.Scenario)
 	row := Row{
-		Name: r.Name, Summary: r.Summary, Kleppmann: r.Claims.Kleppmann, Antirez: r.Claims.Antirez, Remark: r.Remark,
+		Name: r.Name, Summary: r.Summary, Voices: []Voice{}, Remark: r.Remark,
 		VariantOf: r.VariantOf, Scenario: text, Sources: []Source{}, Expected: expectedOf(r.Scenario),
 	}
-	for _, s := range r.Sources {
-		row.Sources = append(row.Sources, Source{s, scenarios.ArticleURL(s)})
+	for _, v := range scenarios.Voices(r.Claims) {
+		row.Voices = append(row.Voices, Voice{v.Name, v.Says()})
+	}
+	for _, c := range r.Claims {
+		row.Sources = append(row.Sources, Source{c.Article(), c.Link()})
 	}
 	return row, err
 }

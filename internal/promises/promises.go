@@ -23,6 +23,9 @@ var kinds = map[string]struct {
 	"get-then-del":         {OnOneNode, noTerms},
 	"database-row":         {InStore, rowTerms},
 	"expiring-key":         {InStore, sessionTerms},
+	"object-store":         {InStore, objectTerms},
+	"dynamodb-lock":        {InStore, versionTerms},
+	"lock-file":            {InStore, lockFileTerms},
 	"kubernetes-lease":     {InStore, kubernetesTerms},
 	"advisory":             {InStore, advisoryTerms},
 	"advisory-transaction": {InStore, transactionTerms},
@@ -198,8 +201,8 @@ func effectAssumptions(s scenarios.Scenario, t Terms) (Assumptions, bool) {
 // leader that has lost changes issues again: then a release deletes the entry of another hold.
 func storeTerms(s scenarios.Scenario, excludes Assumptions) Terms {
 	tokens := Assumptions{}.without(nemesis.Clones)
-	excludes = excludes.without(nemesis.Clones)
-	progress := tokens
+	excludes = excludes.without(nemesis.Clones | nemesis.RevokesLeases)
+	progress := tokens.without(nemesis.RestartsTTLs)
 	progress.FaultsEnd = true
 	excludes = excludes.withoutFailover(s)
 	return Terms{
@@ -231,6 +234,34 @@ func sessionTerms(s scenarios.Scenario) Terms {
 	a := withOwnClock(leaseAssumptions(s), s)
 	a.Without, a.RestartDelay, a.NodeClockStep = nil, 0, nil
 	return storeTerms(s, a)
+}
+
+// versionTerms are those of a record that other clients take over. A client that does so too early deletes the
+// record of a holder.
+func versionTerms(s scenarios.Scenario) Terms {
+	t := sessionTerms(s)
+	t[checker.Contract] = t[checker.Lease]
+	return t
+}
+
+// objectTerms are those of a record whose end clients tell by their wall clocks.
+func objectTerms(s scenarios.Scenario) Terms {
+	t := versionTerms(s)
+	for _, p := range []checker.Property{checker.Backing, checker.Lease, checker.Section, checker.Contract} {
+		terms := t[p].without(nemesis.StepsClock | nemesis.WandersClock | nemesis.FreezesWall)
+		terms.ClientClockStep = new(time.Duration(0))
+		t[p] = terms
+	}
+	return t
+}
+
+// lockFileTerms are those of a file without a time to live: it excludes others whatever the clocks show. A holder
+// that ends without a release keeps the lock for ever.
+func lockFileTerms(s scenarios.Scenario) Terms {
+	t := storeTerms(s, Assumptions{})
+	delete(t, checker.DeadlockFreedom)
+	delete(t, checker.FaultTolerance)
+	return t
 }
 
 // kubernetesTerms are those of the lock of client-go. A client that is late is a danger to others: it

@@ -37,11 +37,18 @@ func (expiringKey) abandon(a *attempt) { a.clear() }
 var errOvertaken = errors.New("other extensions of the hold were ahead each time")
 
 func (expiringKey) extend(ctx context.Context, h *Hold, ttl time.Duration) (env.Instant, error) {
+	return h.renew(ctx, ttl, func(e env.Entry) env.StoreRequest {
+		return env.StoreRequest{Op: env.StoreRenew, Key: e.Key, Revision: e.Revision, TTL: ttl}
+	})
+}
+
+// renew sends a request that renews the entry at its revision, again if it has another one, and returns the new
+// end of validity.
+func (h *Hold) renew(ctx context.Context, ttl time.Duration, request func(env.Entry) env.StoreRequest) (env.Instant, error) {
 	m := h.mutex
 	for end := m.mono().Add(m.config.TTL); ; {
 		until := m.validUntil(ttl)
-		e := h.latest()
-		reply, err := m.ask(ctx, env.StoreRequest{Op: env.StoreRenew, Key: e.Key, Revision: e.Revision, TTL: ttl})
+		reply, err := m.ask(ctx, request(h.latest()))
 		switch {
 		case err != nil:
 			return 0, err

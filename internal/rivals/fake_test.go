@@ -351,6 +351,9 @@ func newLocker(t *testing.T, name string, s *store) (locker, *steps) {
 	heard := &steps{}
 	build, own := storeLocks[name]
 	if !own {
+		build, own = objectLocks[name]
+	}
+	if !own {
 		build = leaseLock
 	}
 	l, err := build(rivals.Ports{Runtime: bubble{}, Store: s, Observer: heard})

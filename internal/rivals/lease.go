@@ -44,6 +44,8 @@ func (c LeaseConfig) renewDeadline() time.Duration { return c.TTL - c.Allowance 
 type lease struct {
 	LeaseConfig
 	observed map[string]observation // by resource; guarded by the mutex's mu
+
+	byRevision bool // a record with another revision is a new one, whatever it contains
 }
 
 // observation is a record that the client has seen or written last.
@@ -88,7 +90,7 @@ func NewKubernetesLease(c LeaseConfig, p Ports) (*Mutex, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return newStoreMutex(c.Config, p, &lease{c, map[string]observation{}})
+	return newStoreMutex(c.Config, p, &lease{LeaseConfig: c, observed: map[string]observation{}})
 }
 
 func (l *lease) acquire(ctx context.Context, a *attempt) error {
@@ -184,14 +186,15 @@ func (l *lease) seen(a *attempt) observation {
 	return l.observed[a.resource]
 }
 
-// observe notes a record that was read or written. Only one with another content is a new one.
+// observe notes a record that was read or written. Only one with another content is a new one, unless the revision
+// decides.
 func (l *lease) observe(a *attempt, e env.Entry) (observation, error) {
 	m := a.mutex
 	now := m.now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o := l.observed[a.resource]
-	if o.Value != e.Value || o.Revision == 0 {
+	if o.Value != e.Value || o.Revision == 0 || l.byRevision && o.Revision != e.Revision {
 		record, err := parseLease(e.Value)
 		if err != nil && e.Revision != 0 {
 			return o, err

@@ -121,6 +121,9 @@ var lockKinds = []lockKind{
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", rivals.NewSingleNode),
 	storeKind("database-row", "a row with a time to live, which others sweep", []string{"postgresql"}, "", rivalConfig, mutexBuilder(rivals.NewRow)),
 	expiringKind("expiring-key", "a key that expires by itself, extended and released by its revision", mutexBuilder(rivals.NewExpiringKey)),
+	storeKind("object-store", "a record that is created if absent, and replaced at its revision once its time is over by the client's wall clock", nil, "", rivalConfig, mutexBuilder(rivals.NewObjectStore)),
+	storeKind("dynamodb-lock", "a record that is replaced at its version if that has not changed for a TTL", nil, "", rivalConfig, mutexBuilder(rivals.NewVersionedRecord)),
+	storeKind("lock-file", "a file that is created if absent, without a time to live", nil, "", rivalConfig, mutexBuilder(rivals.NewLockFile)),
 	storeKind("kubernetes-lease", "a record that its holder renews by compare-and-swap, as client-go's leader election does", []string{"etcd", "zookeeper", "postgresql", "redis-sentinel", "redis-cluster"}, "heartbeat", leaseConfig, mutexBuilder(rivals.NewKubernetesLease)),
 	connectionKind("advisory", "an advisory lock of the holder's connection, without a deadline", advisoryConfig(false)),
 	connectionKind("advisory-transaction", "an advisory lock of the holder's transaction, which ends if it is idle for a TTL", advisoryConfig(true)),
@@ -173,6 +176,8 @@ func (k lockKind) on(b Backend, s scenarios.Scenario) (Backend, error) {
 		return unfit("store.product", "the %s backend of this lockstorm has no %s: that of the module stores has", b.Name, product)
 	case !in.Exact && product != "postgresql" && !onRedis(product) && s.Store.Asynchronous:
 		return unfit("store.asynchronous", "%s has no asynchronous replicas", product)
+	case !in.Exact && s.Store.Acknowledged != "":
+		return unfit("store.acknowledged", "the rule %s is only simulated", s.Store.Acknowledged)
 	case !in.Exact && onRedis(product) && s.Store.Durability != "":
 		return unfit("store.durability", "%s has no such modes: the field persistence says what a member keeps", product)
 	case !in.Exact && product != "postgresql" && s.Store.Durability != "" && s.Store.Durability != nemesis.Flushed:

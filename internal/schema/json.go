@@ -40,7 +40,7 @@ func (t *Type) schema() object {
 			}
 		}
 		return described(text, object{"type": "string", "enum": names})
-	case t.Fields == nil: // any fields of a scenario
+	case t.Fields == nil && !t.Fault: // any fields of a scenario
 		return described(t.Text, object{"type": "object"})
 	}
 	properties := object{}

@@ -45,7 +45,6 @@ func compiled(t *testing.T) *jsonschema.Schema {
 const usable = `
 name: usable
 summary: text
-claims: {kleppmann: unsafe, antirez: safe}
 lock:
   kind: redlock
   ttl: 1s
@@ -89,7 +88,7 @@ bounds: {acquire: 1s, extend: 1s, release: 1s, tries: 3, grant: 1s, cleanup: 1s}
 expect: {lease: violated, section: unknown, effect: n/a, fence: holds, deadlock_freedom: holds, fault_tolerance: holds, cleanup: holds, contract: holds}
 debate:
   variant_of: calm
-  sources: [an article]
+  claims: [{by: somebody, when: 2026, says: unsafe, source: an article}]
   remark: a remark
   cures: [{what: no crash, without: [crash], also: [{pause: {client: 1}, start: {at: 1s}}], set: {horizon: 9s}}]
   damages: [{what: a crash, breaks: lease, without: [pause], also: [{crash: {node: 1}, start: {at: 1s}}], set: {horizon: 9s}}]
@@ -248,7 +247,7 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 		for _, field := range []string{"clients", "persistence", "replication"} {
 			file[field] = all["usable"].(map[string]any)[field]
 		}
-		for _, field := range []string{"summary", "claims", "bounds", "expect"} {
+		for _, field := range []string{"summary", "bounds", "expect"} {
 			delete(file, field)
 		}
 		file["plan"] = plan

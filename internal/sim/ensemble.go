@@ -18,8 +18,8 @@ import (
 type ensemble struct {
 	setting  *nemesis.Store
 	machine  stateMachine
-	replica  *replica // nil: what is answered is replicated
-	backends backends // of the leader
+	replicas []*replica // of each node, in their order; without acknowledgements all have the same. None: what is answered is replicated
+	backends backends   // of the leader
 	tries    world.Tries
 	leader   int    // 0: none
 	last     int    // who led last
@@ -27,6 +27,7 @@ type ensemble struct {
 	electing bool
 	cut      env.NodeSet // the nodes that a fault has cut off from the others; empty: all reach each other
 
+	counted     *int            // how many other nodes were connected at the first change; nil: there was none
 	held        []*storeRequest // in the hands of the leader, in the order in which they came
 	committed   int64           // ground time at which all changes are replicated
 	expiryCheck int64           // ground time of the earliest scheduled check for expiry
@@ -46,7 +47,13 @@ func (w *World) newEnsemble(s nemesis.Setting) *ensemble {
 		commit: s.Store.Commit.Table(), commits: w.source(choice.ForCommits, 0, "commits of the store"),
 	}
 	if s.Store.Forgets() {
-		r.replica = &replica{}
+		shared := &replica{}
+		for range s.Nodes {
+			if s.Store.Acknowledged != "" {
+				shared = &replica{follows: true}
+			}
+			r.replicas = append(r.replicas, shared)
+		}
 	}
 	return r
 }
@@ -62,6 +69,7 @@ func (w *World) leaderChanged() {
 	if s.leader != 0 && !w.canLead(s.leader) {
 		w.depose()
 	}
+	w.followLeader()
 	if s.leader == 0 && !s.electing && w.candidate() != 0 {
 		s.electing = true
 		w.later(w.now+s.elections.draw(s.election), w.elect)
@@ -114,8 +122,8 @@ func (w *World) depose() {
 	s := w.store
 	w.endBackends(func(*backend) bool { return true })
 	s.last, s.lastRun, s.leader = s.leader, w.node(s.leader).run, 0
-	if s.replica != nil {
-		s.replica.catchUp(w.now)
+	for _, r := range s.replicas {
+		r.catchUp(w.now)
 	}
 	w.injector.Record(history.Event{Kind: history.Leader})
 	for _, q := range slices.Clone(s.held) {
@@ -136,6 +144,7 @@ func (w *World) elect() {
 	if lost := s.takeOver(w.node(id), w.now); lost > 0 {
 		leads.Detail = lostChanges(lost)
 	}
+	w.followLeader()
 	w.injector.Record(leads)
 	w.recordGone(before, history.Forgotten)
 	w.recordBack(before)
@@ -201,13 +210,78 @@ func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 	if s.machine.deleted > gone || r.Op == env.StoreRenew || r.Op == env.StoreUpdate {
 		hear = append(hear, s.wake()...)
 	}
+	if s.setting.Acknowledged != "" {
+		w.acknowledge(logged{request: *r, now: now}, hear)
+		return
+	}
 	s.committed = max(s.committed, w.now+s.commits.draw(s.commit))
-	if s.replica != nil {
-		s.replica.enter(logged{*r, now, s.committed}, w.now)
+	if s.replicas != nil {
+		s.replicas[0].enter(logged{*r, now, s.committed}, w.now)
 		w.answerAll(hear)
 		return
 	}
 	w.later(s.committed, func() { w.answerAll(hear) })
+}
+
+// acknowledge sends a change to every node that follows the leader, and answers those who wait for it as soon as
+// enough nodes have it. Otherwise they learn nothing.
+func (w *World) acknowledge(l logged, hear []*storeRequest) {
+	s := w.store
+	missing := s.acknowledgements()
+	if missing == 0 {
+		w.answerAll(hear)
+	}
+	leader := s.leader
+	for i, r := range s.replicas {
+		if i+1 == leader || !r.follows {
+			continue
+		}
+		r.last = max(r.last, w.now+s.commits.draw(s.commit))
+		l.arrives = r.last
+		r.enter(l, w.now)
+		w.later(l.arrives, func() {
+			if r.follows && s.leader == leader {
+				if missing--; missing == 0 {
+					w.answerAll(hear)
+				}
+			}
+		})
+	}
+}
+
+// acknowledgements is the number of nodes that have to have a change before its client counts the answer.
+func (s *ensemble) acknowledgements() int {
+	connected := 0
+	for i, r := range s.replicas {
+		if r.follows && i+1 != s.leader {
+			connected++
+		}
+	}
+	if s.counted == nil {
+		s.counted = &connected
+	}
+	switch s.setting.Acknowledged {
+	case nemesis.AcknowledgedByOne:
+		return min(1, connected)
+	case nemesis.AcknowledgedByCached:
+		return *s.counted
+	}
+	return connected
+}
+
+// followLeader connects nodes that run to the leader, which sends them all that it has, and disconnects those that
+// do not run: what was on its way to them is lost.
+func (w *World) followLeader() {
+	s := w.store
+	for i, r := range s.replicas {
+		switch {
+		case s.setting.Acknowledged == "":
+		case !w.node(i + 1).runs():
+			r.follows, r.log = false, nil
+		case !r.follows && s.leader != 0:
+			r.follows, r.machine = true, s.machine.clone()
+		}
+	}
 }
 
 // recordingChange makes a change and records which entries it creates and deletes. Entries of
@@ -332,7 +406,7 @@ func (w *World) expireEntries() {
 // flushStore makes the changes that a leader has in memory safe, before it ends cleanly.
 func (w *World) flushStore(n *node) {
 	if s := w.store; s != nil && s.leader == n.id && s.setting.Durability == nemesis.Off {
-		s.replica.catchUp(math.MaxInt64)
+		s.replicas[0].catchUp(math.MaxInt64)
 	}
 }
 
@@ -343,13 +417,16 @@ func (w *World) flushStore(n *node) {
 // returns the number of lost changes.
 func (s *ensemble) takeOver(n *node, now int64) (lost uint64) {
 	restarted := s.setting.Durability == nemesis.Off && n.run != s.lastRun
-	if s.replica != nil && (n.id != s.last || restarted) {
-		lost = s.machine.revision - s.replica.machine.revision
-		s.machine = s.replica.machine
+	if s.replicas != nil && (n.id != s.last || restarted) {
+		heir := s.replicas[n.id-1]
+		lost = s.machine.revision - heir.machine.revision
+		s.machine = heir.machine
 	}
 	s.machine.restartTimers(n.mono.At(now))
-	if s.replica != nil {
-		s.replica.machine, s.replica.log = s.machine.clone(), nil
+	for _, r := range s.replicas {
+		if r.follows || s.setting.Acknowledged == "" {
+			r.machine, r.log = s.machine.clone(), nil
+		}
 	}
 	s.leader = n.id
 	return lost

@@ -121,6 +121,19 @@ var nodeFaults = handlers{
 		w.cutPeers()
 		w.mendNodes(f.Action.Minority(len(w.nodes))...)
 	}),
+
+	// While a store has no leader nobody counts, and the next leader begins anew.
+	handle(func(w *World, f injection[*nemesis.LeaseRevoked]) {
+		if w.store.leader != 0 {
+			w.store.machine.endTimers()
+			w.expireEntries()
+		}
+	}, nil),
+	handle(func(w *World, f injection[*nemesis.TTLRestart]) {
+		if w.store.leader != 0 {
+			w.store.machine.restartTimers(w.leaderClocks().mono)
+		}
+	}, nil),
 }
 
 var rollbackFaults = handlers{

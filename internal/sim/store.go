@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -276,6 +277,13 @@ func (m *stateMachine) delayed(key string, mono int64) bool {
 	return slices.ContainsFunc(m.lockDelays, func(b lockDelay) bool { return b.key == key && mono < b.until })
 }
 
+// endTimers makes all sessions due.
+func (m *stateMachine) endTimers() {
+	for i := range m.sessions {
+		m.sessions[i].until = math.MinInt64
+	}
+}
+
 // restartTimers restarts the timers of sessions, lock-delays and entries that expire at a new
 // leader, which does not know how much of them has passed.
 func (m *stateMachine) restartTimers(mono int64) {
@@ -292,11 +300,15 @@ func (m *stateMachine) restartTimers(mono int64) {
 	}
 }
 
-// replica is the state of the other nodes of a store that answers before it replicates. It
-// lags behind the leader by the changes that are on their way.
+// replica is the state of the other nodes, or of one of them, in a store that answers before it
+// replicates. It lags behind the leader by the changes that are on their way.
 type replica struct {
 	machine stateMachine
 	log     []logged // on their way, in their order
+
+	// Of one node.
+	follows bool  // it is connected to the leader
+	last    int64 // ground time at which the latest change arrives
 }
 
 // logged is one change. Executed with the same clock reading it has the same effect on the

@@ -154,7 +154,7 @@ func TestStoreForgets(t *testing.T) {
 	r := w.store
 	for what, n := range map[string]int{
 		"requests": len(r.held), "asked": len(w.clients[0].storeRounds), "sessions": len(r.machine.sessions), "bars": len(r.machine.lockDelays),
-		"entries": len(r.machine.entries), "log": len(r.replica.log), "messages": len(w.network.messages.all), "delayed": len(w.delayed.all),
+		"entries": len(r.machine.entries), "log": len(r.replicas[0].log), "messages": len(w.network.messages.all), "delayed": len(w.delayed.all),
 	} {
 		if n > 10 {
 			t.Errorf("%d %s are left", n, what)

@@ -44,7 +44,7 @@ type Case struct {
 // New returns a case of what a run has shown of a property.
 func New(r runner.Result, p checker.Property) Case {
 	s := r.Executed()
-	s.Claims, s.Expect, s.Limits = scenarios.Claims{}, nil, scenarios.Limits{}
+	s.Expect, s.Limits = nil, scenarios.Limits{}
 	f := r.Report.Finding(p)
 	return Case{
 		Property: p,

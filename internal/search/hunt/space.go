@@ -104,7 +104,7 @@ type scenarioSpace struct{ scenario scenarios.Scenario }
 // expensive, they mostly start late.
 func SpaceAround(s scenarios.Scenario) SearchSpace {
 	s.Plan, s.Generate, s.Expect = nil, nil, nil
-	s.Summary, s.Claims, s.SlipMargin, s.Limits = "", scenarios.Claims{}, 0, scenarios.Limits{} // they describe that plan
+	s.Summary, s.SlipMargin, s.Limits = "", 0, scenarios.Limits{} // they describe that plan
 	return scenarioSpace{s}
 }
 

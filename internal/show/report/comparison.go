@@ -45,6 +45,9 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 			text += ". " + remark
 		}
 		about = append(about, document.Fact{Name: l.Name, Value: text})
+		for _, c := range l.Claims {
+			about = append(about, document.Fact{Name: l.Name + ", claim", Value: c.Says + " (" + c.Article() + ")", Link: c.Link()})
+		}
 	}
 	blocks = append(blocks, document.Fold{Summary: "the locks", Blocks: []document.Block{about}})
 	for _, t := range c.Trials {

@@ -113,7 +113,7 @@ func (b *debatePage) hasWitness(s Side, t runner.Tally) bool {
 // row is a section with the setting, results and witness of a row.
 func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, error) {
 	fold := document.Fold{ID: b.ids[row.Name], Summary: row.Name + ": " + row.Summary}
-	fold.Blocks = append(fold.Blocks, b.setting(row.Claims, row.Sources, row.Scenario))
+	fold.Blocks = append(fold.Blocks, b.setting(row.Claims, row.Scenario))
 	for i, s := range b.Sides {
 		t, known := s.Found[row.Name]
 		why := ""
@@ -195,19 +195,25 @@ func repeated(ctx context.Context, s Side, t runner.Tally) (runpage.Shown, error
 	return runpage.Replayed(ctx, e, t.Witness, runCommand(s, t.Scenario.Name, t.Witness))
 }
 
-// setting has the claims of both sides with their sources, and the scenario.
-func (b *debatePage) setting(c scenarios.Claims, sources []string, s scenarios.Scenario) document.Facts {
-	facts := document.Facts{{Name: claimants[0], Value: textfmt.Dash(c.Kleppmann)}, {Name: claimants[1], Value: textfmt.Dash(c.Antirez)}}
-	for _, text := range sources {
-		facts = append(facts, document.Fact{Name: "Source", Value: text, Link: scenarios.ArticleURL(text)})
+// setting has the claims with their sources, and the scenario.
+func (b *debatePage) setting(claims []scenarios.Claim, s scenarios.Scenario) document.Facts {
+	var facts document.Facts
+	for _, c := range claims {
+		facts = append(facts, document.Fact{Name: fmt.Sprintf("%s, %d", c.By, c.When), Value: c.Says + " (" + c.Source + ")", Link: c.Link()})
+	}
+	if claims == nil {
+		facts = document.Facts{{Name: "Source", Value: ours}}
 	}
 	return append(facts, summary.FactsOf(summary.Setting(s))...)
 }
 
+// ours is the source of a row without claims.
+const ours = "this row is ours"
+
 // series is a section with the setting and results of a series.
 func (b *debatePage) series(series scenarios.Series) document.Fold {
 	name := SeriesName(series)
-	fold := document.Fold{ID: b.ids[name], Summary: name + ": " + series.Summary, Blocks: []document.Block{b.setting(series.Claims, series.Sources, series.Points[0].Scenario)}}
+	fold := document.Fold{ID: b.ids[name], Summary: name + ": " + series.Summary, Blocks: []document.Block{b.setting(series.Claims, series.Points[0].Scenario)}}
 	for _, s := range b.Sides {
 		c := s.Found.Curve(series)
 		if len(c.Tallies) == 0 {

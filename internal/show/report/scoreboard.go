@@ -10,11 +10,25 @@ import (
 	"github.com/lockstorm/lockstorm/internal/show/document"
 	"github.com/lockstorm/lockstorm/internal/show/summary"
 	"github.com/lockstorm/lockstorm/internal/show/verdicts"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// claimants are the two sides of the debate, as the heads of columns.
-var claimants = [2]string{"Kleppmann", "antirez, redis.io"}
+// Claimants are the voices of the debate, as the heads of columns.
+func Claimants() (heads []string) {
+	for _, v := range scenarios.Voices(nil) {
+		heads = append(heads, v.Name)
+	}
+	return heads
+}
+
+// Claimed is what each of them says of a row; "–": nothing.
+func Claimed(claims []scenarios.Claim) (cells []string) {
+	for _, v := range scenarios.Voices(claims) {
+		cells = append(cells, textfmt.Dash(v.Says()))
+	}
+	return cells
+}
 
 // debatePage is a page of a debate.
 type debatePage struct {
@@ -27,7 +41,7 @@ type debatePage struct {
 
 // scoreboard adds the matrix of all rows.
 func (b *debatePage) scoreboard() {
-	m := verdicts.Matrix{First: "row", Claimants: claimants[:], Shares: true, Columns: b.columns(), Filters: true}
+	m := verdicts.Matrix{First: "row", Claimants: Claimants(), Shares: true, Columns: b.columns(), Filters: true}
 	for _, topic := range b.Topics {
 		rows := b.rowsOf(topic)
 		if len(rows) > 0 && len(b.Topics) > 1 {
@@ -132,17 +146,19 @@ func (b *debatePage) obsoleteReasons() (blocks []document.Block) {
 	return blocks
 }
 
-// claimsOf are the claims of both sides, each with its first source.
-func claimsOf(c scenarios.Claims, sources []string) []verdicts.Claim {
-	all := []verdicts.Claim{{Text: c.Kleppmann}, {Text: c.Antirez}}
-	for _, text := range sources {
-		side := &all[1]
-		if scenarios.ByKleppmann(text) {
-			side = &all[0]
+// claimsOf are the claims of all voices, each with its sources and a link to the first.
+func claimsOf(claims []scenarios.Claim) (all []verdicts.Claim) {
+	for _, v := range scenarios.Voices(claims) {
+		cell := verdicts.Claim{Text: v.Says()}
+		var sources []string
+		for i, c := range v.Claims {
+			sources = append(sources, c.Article())
+			if i == 0 {
+				cell.URL = c.Link()
+			}
 		}
-		if side.Source == "" {
-			side.Source, side.URL = text, scenarios.ArticleURL(text)
-		}
+		cell.Source = strings.Join(sources, "; ")
+		all = append(all, cell)
 	}
 	return all
 }
@@ -151,7 +167,7 @@ func claimsOf(c scenarios.Claims, sources []string) []verdicts.Claim {
 func (b *debatePage) matrixRow(row ComparedRow) verdicts.Row {
 	r := verdicts.Row{
 		Name: row.Name, Link: "#" + b.ids[row.Name], Summary: row.Summary,
-		Claims: claimsOf(row.Claims, row.Sources),
+		Claims: claimsOf(row.Claims),
 	}
 	t, known := b.Sides[0].Found[row.Name]
 	for _, p := range checker.Properties() {
@@ -248,7 +264,7 @@ func disagreement(c Cell) string {
 func (b *debatePage) seriesRow(series scenarios.Series) verdicts.Row {
 	name := SeriesName(series)
 	c := b.Sides[0].Found.Curve(series)
-	r := verdicts.Row{Name: name, Link: "#" + b.ids[name], Summary: series.Summary, Claims: claimsOf(series.Claims, series.Sources)}
+	r := verdicts.Row{Name: name, Link: "#" + b.ids[name], Summary: series.Summary, Claims: claimsOf(series.Claims)}
 	for _, p := range checker.Properties() {
 		r.Verdicts = append(r.Verdicts, c.verdict(p))
 	}

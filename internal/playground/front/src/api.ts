@@ -169,8 +169,7 @@ export interface Rates {
 export interface Row {
   name: string;
   summary: string;
-  kleppmann: string;
-  antirez: string;
+  voices: Voice[];
   sources: Source[];
   remark: string;
   variantOf: string;
@@ -249,6 +248,11 @@ export interface TurnRequest {
 export interface Turned {
   scenario: string;
   problems: Problem[];
+}
+
+export interface Voice {
+  name: string;
+  says: string;
 }
 
 export type Verdict = "holds" | "violated" | "unknown" | "n/a";

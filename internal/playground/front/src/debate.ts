@@ -73,8 +73,8 @@ function article(app: App, row: Row, signal: AbortSignal): HTMLElement {
   return make("article", { class: "row", id: "row-" + row.name },
     make("h3", {}, row.summary),
     make("p", { class: "soft" }, row.name + (row.variantOf ? `, a variant of ${row.variantOf}` : "")),
-    make("dl", { class: "claims" }, ...claim("Kleppmann", row.kleppmann), ...claim("antirez, redis.io", row.antirez), make("dt", {}, "Predicted"), predicted(row)),
-    ...(row.sources.length ? [make("p", { class: "sources" }, "Sources: ", ...row.sources.flatMap((s, n) => [n ? "; " : "", source(s)]))] : []),
+    make("dl", { class: "claims" }, ...row.voices.flatMap((v) => claim(v.name, v.says)), make("dt", {}, "Predicted"), predicted(row)),
+    make("p", { class: "sources" }, row.sources.length ? "Sources: " : "This row is ours.", ...row.sources.flatMap((s, n) => [n ? "; " : "", source(s)])),
     ...(row.remark ? [make("p", { class: "remark" }, row.remark)] : []),
     make("p", { class: "tools" }, runs.controls, button("open a run", () => void app.open(row.scenario, 1n)), button("change its numbers", () => use("/numbers")), button("edit", () => use("/edit"))),
     runs.outcome);
