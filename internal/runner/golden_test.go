@@ -184,7 +184,7 @@ func inNotation(e history.Event) string {
 func varied(seed uint64) scenarios.Scenario {
 	random := rand.New(rand.NewPCG(seed, 0))
 	s := pick(random, scenarios.All())
-	own := s.Persistence
+	own, lock := s.Persistence, s.Lock
 	if s.Persistence = pick(random, []nemesis.Persistence{nemesis.Nothing, nemesis.EverySecond, nemesis.Always}); s.Validate() != nil {
 		s.Persistence = own // which the scenario's own plan needs
 	}
@@ -206,6 +206,9 @@ func varied(seed uint64) scenarios.Scenario {
 		s.Lock.Sequential = true
 	case 4:
 		s.Lock.Tokens = "time"
+	}
+	if lock.Kind != "redlock" { // which has no use for these
+		s.Lock = lock
 	}
 	if random.IntN(3) == 0 {
 		s.Clients = slices.Clone(s.Clients)
