@@ -102,7 +102,7 @@ func (v Voice) Says() string {
 	}
 	for i, text := range said {
 		if v.Name != kleppmann && v.Name != antirez {
-			said[i] = strings.Join(by[text], ", ") + ": " + text
+			said[i] = fmt.Sprintf("%s (%s)", text, strings.Join(by[text], ", "))
 		}
 	}
 	return strings.Join(said, "; ")

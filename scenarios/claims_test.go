@@ -36,7 +36,7 @@ func TestVoices(t *testing.T) {
 		{By: "redis.io", When: 2026, Says: "safe"}, {By: "Kleppmann", When: 2016, Says: "unsafe"}, {By: "valkey.io", When: 2026, Says: "safe"},
 		{By: "Kleppmann", When: 2016, Says: "unsafe"}, {By: "Chubby", When: 2006, Says: "a delay suffices"}, {By: "Kleppmann", When: 2016, Says: "not with fences"},
 	})
-	for i, want := range []string{"unsafe; not with fences", "", "redis.io, valkey.io: safe; Chubby 2006: a delay suffices"} {
+	for i, want := range []string{"unsafe; not with fences", "", "safe (redis.io, valkey.io); a delay suffices (Chubby 2006)"} {
 		if got := voices[i].Says(); got != want {
 			t.Errorf("%s: %q, want %q", voices[i].Name, got, want)
 		}
