@@ -172,7 +172,8 @@ func TestLateFaultLeavesThePastAlone(t *testing.T) {
 			compared := 0
 			rapid.Check(t, func(t *rapid.T) {
 				plain := furnished(t, all[rapid.IntRange(0, len(all)-1).Draw(t, "scenario")])
-				if a.Kind() == "peer-partition" { // other kinds need none, or cannot be with one
+				switch a.Kind() { // other kinds need none, or cannot be with one
+				case "peer-partition", "lease-revoked", "ttl-restart":
 					plain.Store = &nemesis.Store{Commit: *upTo(5 * ms)}
 				}
 				seed := rapid.Uint64().Draw(t, "seed")

@@ -111,7 +111,7 @@ func TestFencesOfAStoreGrowInEveryStorm(t *testing.T) {
 	each(t, storeLocks, func(t *testing.T, kind string) {
 		never(t, runs(t, stormyStore(t, kind, resurrected), 10), checker.Fence)
 	})
-	s := stormyStore(t, "database-row", []nemesis.Kind{"peer-partition"}) // which such a store excludes
+	s := stormyStore(t, "database-row", []nemesis.Kind{"peer-partition", "lease-revoked", "ttl-restart"}) // which such a store excludes
 	s.Store.Asynchronous = true
 	wantVerdicts(t, runs(t, s, 60), verdicts{checker.Fence: checker.Violated})
 }

@@ -73,7 +73,8 @@ func roomy(t *testing.T, kind nemesis.Kind, seed uint64) scenarios.Scenario {
 	}
 	s.Persistence = nemesis.Persistences[seed%uint64(len(nemesis.Persistences))]
 	s.Replication = &nemesis.Distribution{Range: nemesis.Range{Max: 10 * time.Millisecond}}
-	if kind == (&nemesis.PeerPartition{}).Kind() {
+	switch kind {
+	case "peer-partition", "lease-revoked", "ttl-restart":
 		c := scenarios.Contenders()[0]
 		for _, other := range scenarios.Contenders() {
 			if other.Name == "etcd" {

@@ -14,7 +14,7 @@ import (
 func Failovers() FaultHandlers {
 	return FaultHandlers{
 		handler[*nemesis.Failover]{
-			Features: []nemesis.Feature{nemesis.NodeClockFeature, nemesis.PlannedFeature},
+			Features: []nemesis.Feature{nemesis.PlannedFeature},
 			Begin: func(w *World, f injection[*nemesis.Failover]) error {
 				if f.Action.Planned {
 					w.links.Disturb(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
@@ -110,7 +110,6 @@ func (w *World) leadSome(node int, addr string, which func(client int) bool) {
 func OldSnapshots() FaultHandlers {
 	return FaultHandlers{
 		handler[*nemesis.OldSnapshot]{
-			Features: []nemesis.Feature{nemesis.NodeClockFeature},
 			Begin: func(w *World, f injection[*nemesis.OldSnapshot]) error {
 				w.goDown(f.Action.Node, fmt.Sprintf("with the keys of a snapshot %v old", f.Action.Age))
 				return w.server(f.Action.Node).(Restorer).Restore(f.Action.Age)

@@ -89,15 +89,22 @@ func checkPage(t *testing.T, r *report.Report) string {
 
 // isArticle reports whether an address is that of an article of the debate.
 func isArticle(address string) bool {
-	is := func(c scenarios.Claim) bool { return c.Link() == address }
+	var claims []scenarios.Claim
+	for _, series := range scenarios.AllSeries() {
+		claims = append(claims, series.Claims...)
+	}
 	for _, topic := range scenarios.Topics() {
 		for _, r := range topic.Rows {
-			if slices.ContainsFunc(r.Claims, is) {
-				return true
-			}
+			claims = append(claims, r.Claims...)
 		}
 	}
-	return false
+	for _, c := range scenarios.Contenders() {
+		claims = append(claims, c.Claims...)
+	}
+	for _, u := range scenarios.UntestedClaims() {
+		claims = append(claims, u.Claim)
+	}
+	return slices.ContainsFunc(claims, func(c scenarios.Claim) bool { return c.Link() == address })
 }
 
 func wantIn(t *testing.T, text string, parts ...string) {
