@@ -182,7 +182,7 @@ lemma Build(H: seq<Change>, n: int) returns (R: seq<Point>, S: seq<Lock>)
   case ExtendedLate(h, at) => R, S := BuildLate(H, n - 1, s, R, S);
 }
 predicate Builds(H: seq<Change>, n: int, s: Sweep, R: seq<Point>, S: seq<Lock>) {
-  History(H) && n < |H| && NoViolation(H, n + 1) && s == After(H, n) && Built(H, n, s, R, S) && Accepts(s, H[n]) && KnowsLive(H, n + 1, Next(s, H[n], n)) && KnowsEnds(H, n + 1, Next(s, H[n], n))
+  History(H) && 0 <= n < |H| && NoViolation(H, n + 1) && s == After(H, n) && Built(H, n, s, R, S) && Accepts(s, H[n]) && KnowsLive(H, n + 1, Next(s, H[n], n)) && KnowsEnds(H, n + 1, Next(s, H[n], n))
 }
 lemma LateKnown(H: seq<Change>, n: int, s: Sweep)
   requires n < |H| && KnowsEnds(H, n, s) ensures Late(H, n) <==> H[n].h in s.past

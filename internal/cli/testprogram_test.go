@@ -79,7 +79,7 @@ func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
 func TestACarelessProgramIsFound(t *testing.T) {
 	t.Parallel()
 	dir, config := t.TempDir(), configured(t, "rounds: 4", "work: 300ms", "think: 1ms", "patience: 7s", "clients: 4")
-	code, out, problems := testProgram(t, "careless", config, "--storm", "writer-stands-still", "--out", dir, "--runs", "2", "--property", "V1,C")
+	code, out, problems := testProgram(t, "careless", config, "--storm", "writer-stands-still", "--out", dir, "--runs", "4", "--property", "V1,C")
 	want(t, "exit code", code, exitContradiction)
 	seed := regexp.MustCompile(`(?m)^V1 \(lease exclusion\) is violated in writer-stands-still, seed (\d)`).FindStringSubmatch(out)
 	if seed == nil {
