@@ -75,6 +75,7 @@ type ClockError struct {
 	Every   time.Duration // above 0: the period in which the wall clock steps forth and back
 	PPM     int64         // all clocks run fast by this, in parts per million; below 0: slow
 	Stops   ClockSet      // these clocks stand still until the end
+	AtEnd   bool          // all this begins when the fault ends: another machine takes over
 	Misses  bool          // the wall clock steps at the end instead, and back by the length of the fault
 	Healing Healing       // how the wall clock's error is corrected at the end
 

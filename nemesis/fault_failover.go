@@ -31,7 +31,7 @@ type Takeover struct {
 func (t Takeover) effects(node int, e Effects) Effects {
 	if t.ClockOffset != 0 {
 		e.Does |= StepsClock
-		e.Clock = ClockError{Machine: Machine{Node: node}, Step: t.ClockOffset}
+		e.Clock = ClockError{Machine: Machine{Node: node}, Step: t.ClockOffset, AtEnd: true}
 	}
 	return e
 }

@@ -50,11 +50,17 @@ type machineClocks struct {
 // clockHandlers handles all faults, of which most leave clocks alone.
 var clockHandlers = world.FaultHandlers[*clocks]{world.FaultHandler[*clocks, nemesis.Action]{
 	Begin: func(c *clocks, f world.Injection[nemesis.Action]) error {
-		c.faults.Begin(f.Number, f.Action.Effects(nemesis.Setting{}).Clock)
+		if e := f.Action.Effects(nemesis.Setting{}).Clock; !e.AtEnd {
+			c.faults.Begin(f.Number, e)
+		}
 		return nil
 	},
 	End: func(c *clocks, f world.Injection[nemesis.Action]) error {
-		c.faults.End(f.Number, f.Action.Effects(nemesis.Setting{}).Clock)
+		if e := f.Action.Effects(nemesis.Setting{}).Clock; e.AtEnd {
+			c.faults.Begin(f.Number, e)
+		} else {
+			c.faults.End(f.Number, e)
+		}
 		return nil
 	},
 }}
