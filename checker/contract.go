@@ -645,8 +645,16 @@ func (t *truth) back(f *timeline.Fact, extended bool) {
 	}
 }
 
-// Settle judges the claims of an instant, if changes are recorded when they take place.
+// Settle judges the claims of an instant, if changes are recorded when they take place. A key that went in the
+// instant in which an extension returned may have been there when it did.
 func (t *truth) Settle() {
+	for _, k := range t.contract.timeline.Changes {
+		for i := range t.claims {
+			if c := &t.claims[i]; k.Kind == history.KeyGone && k.Hold != nil && c.what == saysExtended && c.where.To == k.At && c.token == k.Hold.Token && c.where.Resource == k.Hold.Resource.Name {
+				c.backed = c.backed.With(k.Node)
+			}
+		}
+	}
 	if !t.contract.header.Watched {
 		t.judge(storeNode, 0, timeline.Forever)
 	}

@@ -237,6 +237,11 @@ import (
 
 var _ = flag.String("locktest.dir", "", "")
 
+func TestSlow(t *testing.T) { // has begun before the others
+	t.Parallel()
+	time.Sleep(time.Hour)
+}
+
 func TestGood(t *testing.T) {}
 
 func TestBad(t *testing.T) {
@@ -249,7 +254,6 @@ func TestParent(t *testing.T) {
 	t.Error("outside")
 }
 
-func TestSlow(t *testing.T) { time.Sleep(time.Hour) }
 `)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -265,9 +269,9 @@ func TestSlow(t *testing.T) { time.Sleep(time.Hour) }
 		got = append(got, fmt.Sprintf("%s: %v: %s: %q: %s", c.Name, c.Outcome, c.Summary, c.Story, c.File))
 	}
 	want(t, "checks", strings.Join(got, "\n"), `. TestGood: as expected: : "=== RUN   TestGood\n--- PASS: TestGood (0.00s)\n": 
-. TestBad/sub: contradiction: : "=== RUN   TestBad/sub\n    m_test.go:14: one\n        two\n--- FAIL: TestBad/sub (0.00s)\n": 
+. TestBad/sub: contradiction: : "=== RUN   TestBad/sub\n    m_test.go:19: one\n        two\n--- FAIL: TestBad/sub (0.00s)\n": 
 . TestBad/other: as expected: : "=== RUN   TestBad/other\n--- PASS: TestBad/other (0.00s)\n": 
 . TestParent/sub: as expected: : "=== RUN   TestParent/sub\n--- PASS: TestParent/sub (0.00s)\n": 
-. TestParent: contradiction: : "=== RUN   TestParent\n    m_test.go:20: outside\n--- FAIL: TestParent (0.00s)\n": 
+. TestParent: contradiction: : "=== RUN   TestParent\n    m_test.go:25: outside\n--- FAIL: TestParent (0.00s)\n": 
 . TestSlow: not run: interrupted: "": `)
 }
