@@ -638,9 +638,14 @@ func (t *truth) Observe(f *timeline.Fact) {
 
 // back notes that a node has done what releases, or extensions, of the token claim.
 func (t *truth) back(f *timeline.Fact, extended bool) {
+	t.backClaims(keeper(f), f.Resource, f.Token, func(c *watchedClaim) bool { return (c.what == saysExtended) == extended })
+}
+
+// backClaims notes that a node backs those claims about a token that are wanted.
+func (t *truth) backClaims(node int, resource, token string, wanted func(*watchedClaim) bool) {
 	for i := range t.claims {
-		if c := &t.claims[i]; (c.what == saysExtended) == extended && c.token == f.Token && c.where.Resource == f.Resource {
-			c.backed = c.backed.With(keeper(f))
+		if c := &t.claims[i]; c.token == token && c.where.Resource == resource && wanted(c) {
+			c.backed = c.backed.With(node)
 		}
 	}
 }
@@ -649,10 +654,8 @@ func (t *truth) back(f *timeline.Fact, extended bool) {
 // instant in which an extension returned may have been there when it did.
 func (t *truth) Settle() {
 	for _, k := range t.contract.timeline.Changes {
-		for i := range t.claims {
-			if c := &t.claims[i]; k.Kind == history.KeyGone && k.Hold != nil && c.what == saysExtended && c.where.To == k.At && c.token == k.Hold.Token && c.where.Resource == k.Hold.Resource.Name {
-				c.backed = c.backed.With(k.Node)
-			}
+		if k.Kind == history.KeyGone && k.Hold != nil {
+			t.backClaims(k.Node, k.Hold.Resource.Name, k.Hold.Token, func(c *watchedClaim) bool { return c.what == saysExtended && c.where.To == k.At })
 		}
 	}
 	if !t.contract.header.Watched {

@@ -90,11 +90,7 @@ func writeConformance(c *checkout) (string, error) {
 	if err := c.read(conformedFile, &r); err != nil {
 		return "", err
 	}
-	var h hunted
-	if err := c.read(huntedFile, &h); err != nil {
-		return "", err
-	}
-	all, err := mutants.All()
+	h, all, err := c.huntedMutants()
 	if err != nil {
 		return "", err
 	}

@@ -128,15 +128,19 @@ func huntEach(ctx context.Context, c mutants.Checkout, out io.Writer, name strin
 }
 
 func writeMutants(c *checkout) (string, error) {
-	var h hunted
-	if err := c.read(huntedFile, &h); err != nil {
-		return "", err
-	}
-	all, err := mutants.All()
+	h, all, err := c.huntedMutants()
 	if err != nil {
 		return "", err
 	}
 	return mutantsPage(h, all), nil
+}
+
+// huntedMutants returns the stored hunts, and the mutants of today.
+func (c *checkout) huntedMutants() (h hunted, all []mutants.Mutant, err error) {
+	if err = c.read(huntedFile, &h); err == nil {
+		all, err = mutants.All()
+	}
+	return h, all, err
 }
 
 // mutantsPage makes the page of the hunts.

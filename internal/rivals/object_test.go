@@ -25,13 +25,7 @@ func eachObjectLock(t *testing.T, test func(t *testing.T, name string)) {
 
 // Law: one holds at a time, fences grow, and what a release leaves behind is nothing.
 func TestObjectLocksExclude(t *testing.T) {
-	eachObjectLock(t, func(t *testing.T, name string) {
-		s := newStore()
-		contend(t, name, s)
-		if left := s.left(); len(left) > 0 {
-			t.Errorf("%v is left", left)
-		}
-	})
+	eachObjectLock(t, wantExclusion)
 }
 
 // A record of a client that has died is taken over when its TTL has passed, and not before; a file never is.

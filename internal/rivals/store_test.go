@@ -62,13 +62,16 @@ func contend(t *testing.T, name string, s *store) uint64 {
 
 // Law: one holds at a time, fences grow, and what a release leaves behind is nothing.
 func TestStoreLocksExclude(t *testing.T) {
-	eachStoreLock(t, func(t *testing.T, name string) {
-		s := newStore()
-		contend(t, name, s)
-		if left := s.left(); len(left) > 0 {
-			t.Errorf("%v is left", left)
-		}
-	})
+	eachStoreLock(t, wantExclusion)
+}
+
+// wantExclusion lets clients contend for a lock, and wants nothing to be left.
+func wantExclusion(t *testing.T, name string) {
+	s := newStore()
+	contend(t, name, s)
+	if left := s.left(); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
 }
 
 // The reply to a create gets lost: the entry is found, and is the only one.

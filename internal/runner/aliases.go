@@ -358,12 +358,16 @@ func (k *aliasedKey) share(node int) tokenOnNode { return tokenOnNode{node, k.ca
 // appeared records a key if it is the first of its token on its node. Of another one it records that the token is
 // kept for longer, if it is.
 func (a *aliases) appeared(e *history.Event, k *aliasedKey) {
-	s, before := k.share(e.Node), a.together(e, k)
-	k.exists, k.detail, k.ends = true, e.Detail, e.Ends
-	if a.count[s]++; a.count[s] == 1 {
+	s := k.share(e.Node)
+	if a.count[s] == 0 { // most locks keep one
+		a.count[s]++
+		k.exists, k.detail, k.ends = true, e.Detail, e.Ends
 		a.pass(e, k)
 		return
 	}
+	before := a.together(e, k)
+	a.count[s]++
+	k.exists, k.detail, k.ends = true, e.Detail, e.Ends
 	if after := a.together(e, k); before.Ends != 0 && (after.Ends == 0 || after.Ends > before.Ends) {
 		after.Kind, after.Sent = history.KeyExtended, 0
 		a.pass(after, k)
