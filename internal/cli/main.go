@@ -76,8 +76,10 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 	return exitBadInput
 }
 
+// The order of the commands is that of newRoot.
+func init() { cobra.EnableCommandSorting = false }
+
 func newRoot() *cobra.Command {
-	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
 		Use:   "lockstorm",
 		Short: "Test distributed locks under faults, and see which properties hold",
