@@ -83,8 +83,12 @@ func (c Config) bounds() history.Bounds {
 	b, call := c.Bounds, c.Patience+30*time.Second
 	b.Acquire, b.Extend, b.Release = cmp.Or(b.Acquire, call), cmp.Or(b.Extend, call), cmp.Or(b.Release, call)
 	b.Grant = cmp.Or(b.Grant, 10*time.Second+5*c.TTL)
-	b.Free = cmp.Or(b.Free, max(c.TTL/5, 200*time.Millisecond)) // common libraries poll every 250ms at most
-	if c.Nodes > 2 {                                            // otherwise there is no minority that could be gone
+	free := max(c.TTL/5, 200*time.Millisecond) // common libraries poll every 250ms at most
+	if !c.Virtual {                            // and a machine, or a server, can be late
+		free = max(c.TTL/2, time.Second)
+	}
+	b.Free = cmp.Or(b.Free, free)
+	if c.Nodes > 2 { // otherwise there is no minority that could be gone
 		b.Tries = cmp.Or(b.Tries, 5)
 	}
 	b.Cleanup = cmp.Or(b.Cleanup, c.TTL/4)
