@@ -51,8 +51,12 @@ func (f *Finding) rare() bool {
 }
 
 // Known is what is known of a lock, a storm and a property: nothing, or the finding about it,
-// and whether it is seldom seen.
+// and whether it is seldom seen. What violates lease exclusion violates backing before.
 func Known(subject, in string, p checker.Property) (f *Finding, seldom bool) {
+	if p == checker.Backing {
+		f, _ = Known(subject, in, checker.Lease)
+		return f, true
+	}
 	for i := range findings {
 		for _, s := range findings[i].Shows {
 			if s.is(subject, in, p) {
@@ -120,7 +124,7 @@ var redisFindings = []Finding{
 		Shows: []Shown{
 			{Subjects: all("redsync-tuned"), Storms: all("cancelled-unheard"), Properties: all(cleanup)},
 			{Subjects: all("redsync"), Storms: all("cancelled-unheard"), Properties: all(cleanup), Seldom: true},
-			{Subjects: all("redsync", "redsync-tuned"), Storms: all("call-is-cancelled"), Properties: all(cleanup), Seldom: true},
+			{Subjects: all("redsync", "redsync-tuned"), Storms: all("call-is-cancelled", "callers-give-up"), Properties: all(cleanup), Seldom: true},
 		},
 		What: "A call that is cancelled removes what it has set by requests on its own context, which has ended: none of them is sent. Its keys stay on nodes that are in reach for the rest of the TTL, and nobody can have the lock meanwhile. (With the defaults of go-redis, which ignores the context while it waits for an answer, the call goes on instead, as if it had not been cancelled.)",
 		Says: "“If the client failed to acquire the lock for some reason […] it will try to unlock all the instances (even the instances it believed it was not able to lock)” (the description of Redlock that its README follows).",
@@ -202,9 +206,9 @@ var redisFindings = []Finding{
 	{
 		Name: "redislock-leaves-what-was-unheard", Kind: Defect,
 		Shows: []Shown{
-			{Subjects: all("redislock", "redislock-tuned"), Storms: all("replies-are-lost"), Properties: all(cleanup), Seldom: true},
+			{Subjects: all("redislock", "redislock-tuned"), Storms: all("replies-are-lost", "call-is-cancelled", "callers-give-up"), Properties: all(cleanup), Seldom: true},
 		},
-		What: "An Obtain whose answer is lost returns an error, and nothing removes the key that it has set: others wait for the rest of the TTL for a lock that nobody holds.",
+		What: "An Obtain whose answer is lost, or whose context ends before the answer, returns an error, and nothing removes the key that it has set: others wait for the rest of the TTL for a lock that nobody holds.",
 		Says: "“May return ErrNotObtained if not successful” (documentation of Obtain): nothing of what may stay behind.",
 	},
 	{

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/shlex"
-
 	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -89,35 +87,6 @@ func TestPageCommands(t *testing.T) {
 	if tested < 80 {
 		t.Errorf("only %d commands found: this test looks in the wrong place", tested)
 	}
-}
-
-// chosen are words of pages for what a reader chooses, with what stands for them here.
-var chosen = strings.NewReplacer(" …", " all", "…", "", "...", "", "[", "", "]", "", "<kind>", "crash", "KIND", "redlock", "LINK", "'x#/run?'")
-
-// understood parses a command line, and returns what is wrong with it; of arguments, behind "lockstorm: ".
-func understood(line string) string {
-	line, _, _ = strings.Cut(line, "   ") // and a remark
-	words, err := shlex.Split(chosen.Replace(line))
-	if err != nil {
-		return err.Error()
-	}
-	if end := slices.IndexFunc(words, func(w string) bool { return strings.ContainsAny(w[:min(1, len(w))], "|>&;#") }); end >= 0 {
-		words = words[:end]
-	}
-	sub, rest, err := newRoot().Find(words[1:])
-	if err != nil {
-		return err.Error()
-	}
-	if err := sub.ParseFlags(rest); err != nil {
-		return err.Error()
-	}
-	if err := checkCommon(sub); err != nil {
-		return err.Error()
-	}
-	if err := sub.ValidateArgs(sub.Flags().Args()); err != nil {
-		return "lockstorm: " + err.Error()
-	}
-	return ""
 }
 
 // said is a command that a page shows, with its output. A line "…" in the output, at most one, stands for omitted

@@ -110,8 +110,3 @@ func typedIn(t *testing.T, line string) (out, problems string, code int) {
 	}
 	return string(text), "", cmd.ProcessState.ExitCode()
 }
-
-// took matches figures that differ from run to run.
-var took = regexp.MustCompile(`\d+\.\d\d? s\b|[\d,]+ runs/s|"(seconds|took_ns|runs_per_second)":[^,}\n]*`)
-
-func masked(text string) string { return took.ReplaceAllString(text, "TIME") }
