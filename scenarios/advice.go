@@ -12,19 +12,19 @@ func AdviceList() []Advice { return advice }
 
 var advice = []Advice{
 	{
-		Bites:  "A holder that stands still goes on when its lock is over, and no lock can prevent that.",
+		Bites:  "A paused client continues its work after its lock has expired. No lock can prevent this.",
 		Row:    "pause-then-write",
 		Remedy: "Draw a fence with each grant, and let the resource reject lower ones on reads and writes.",
 	},
 	{
-		Bites:  "A Redis that comes back without its keys votes a second time.",
+		Bites:  "A Redis server that restarts without its keys can grant a lock that is still held.",
 		Row:    "crash-restart",
 		Remedy: "Sync every write, or keep a restarted node out for the longest TTL (quarantine).",
 	},
 	{
 		Bites:  "A failover forgets locks, and waiting for a replica (WAIT) does not close the gap.",
 		Row:    "wait-other-promoted",
-		Remedy: "Use independent masters, or a store that answers what a majority has.",
+		Remedy: "Use independent masters, or a store that acknowledges a write only when a majority has it.",
 	},
 	{
 		Bites:  "A wall clock that is stepped ends or prolongs a lease, on a server as in a client.",

@@ -173,7 +173,7 @@ func (d *debate) print(out io.Writer, format string) error {
 	case asMarkdown:
 		p := &page{out: out}
 		d.table(math.MaxInt, d.short()).Markdown(p)
-		p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", summary.Codes())
+		p.say("\n✗ is violated in some run, ✓ holds in all; properties that a ✗ row does not name hold. %s.", summary.Codes())
 		return p.err
 	}
 	terminal.Fit(out)
