@@ -114,7 +114,7 @@ func (r *reading) eviction() Finding {
 }
 
 func (r *reading) persistence() Finding {
-	setting := r.shown("appendonly", "appendfsync", "save")
+	setting := r.shown("appendonly", "appendfsync", "no-appendfsync-on-rewrite", "save")
 	save, saveRead := r.settings["save"]
 	switch kept := r.kept(); {
 	case kept == "":
@@ -129,12 +129,13 @@ func (r *reading) persistence() Finding {
 	return trouble("snapshots only", setting)
 }
 
-// kept returns which of the persistences the server has.
+// kept returns which of the persistences the server has. While a child saves, no-appendfsync-on-rewrite stops all
+// syncs, even those of "always".
 func (r *reading) kept() string {
 	switch aof, sync := r.settings["appendonly"], r.settings["appendfsync"]; {
 	case aof == "" || aof == "yes" && sync == "":
 		return ""
-	case aof == "yes" && sync != "no":
+	case aof == "yes" && sync != "no" && r.settings["no-appendfsync-on-rewrite"] != "yes":
 		return "aof-" + sync
 	}
 	return "none"

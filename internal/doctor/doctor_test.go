@@ -126,6 +126,7 @@ func TestBadSettings(t *testing.T) {
 		"eviction without limit": {[]string{"CONFIG SET maxmemory-policy allkeys-lru"}, []string{"note eviction evicted-key"}, "aof-always"},
 		"synced each second":     {[]string{"CONFIG SET appendfsync everysec"}, []string{"broken persistence aof-everysec", "note uptime crash-restart"}, "aof-everysec"},
 		"never synced":           {[]string{"CONFIG SET appendfsync no"}, []string{"broken persistence aof-everysec", "note uptime crash-restart"}, "none"},
+		"not synced at a save":   {[]string{"CONFIG SET no-appendfsync-on-rewrite yes"}, []string{"broken persistence aof-everysec", "note uptime crash-restart"}, "none"},
 		"snapshots only":         {[]string{"CONFIG SET appendonly no", "CONFIG SET save 3600"}, []string{"broken persistence rdb-restart", "note uptime crash-restart"}, "none"},
 		"no persistence":         {[]string{"CONFIG SET appendonly no"}, []string{"broken persistence crash-restart", "note uptime crash-restart"}, "none"},
 		"replica":                {[]string{"REPLICAOF 127.0.0.1 1"}, []string{"broken replication failover"}, "aof-always"},
@@ -285,6 +286,7 @@ func TestRights(t *testing.T) {
 		"~* +@all -pubsub":       {"unread replication"},
 		"~* +@all -command":      {"unread commands"},
 		"~* +@all -ping":         {"unread round trips"},
+		"~app:* +@all":           nil,
 	} {
 		servertest.Do(t, f.Server(1), "ACL SETUSER locker reset on >secret "+rights)
 		wantSevere(t, examine(t, quick, as), want...)

@@ -81,7 +81,7 @@ var troubles = map[string]struct {
 	"lacks commands": {Broken, "The server does not have all commands of a lock.",
 		checker.OnlyHolder, "duplicate-delete", "Allow them, or use another server: a release without a script or a conditional delete can delete another client's key."},
 	"no rights": {Broken, "The user may not use all commands of a lock, so the server never votes for it.",
-		checker.KeepersReached, "majority-partition", "Allow them: ACL SETUSER USER +set +get +pexpire +del +eval +evalsha ~PREFIX*."},
+		checker.KeepersReached, "majority-partition", "Allow them: ACL SETUSER USER +hello +info +set +get +pttl +pexpire +del +eval +evalsha ~PREFIX*."},
 	"refuses": {Broken, "A lock's commands failed on a key of its own, so the server never votes for it.",
 		checker.KeepersReached, "majority-partition", "See the reply of the server."},
 }

@@ -29,7 +29,7 @@ type reading struct {
 }
 
 // configs are the settings that are read by CONFIG GET. INFO has some of them, for users without CONFIG.
-var configs = []string{"maxmemory", "maxmemory-policy", "appendonly", "appendfsync", "save"}
+var configs = []string{"maxmemory", "maxmemory-policy", "appendonly", "appendfsync", "no-appendfsync-on-rewrite", "save"}
 
 // read reads a server.
 func (t target) read(ctx context.Context, o Options) reading {
@@ -147,6 +147,7 @@ func (r *reading) ping(ctx context.Context, c *redis.Client, o Options) {
 var lockCommands = [][]any{
 	{"set", "lockstorm:doctor", "token", "nx", "px", 1000},
 	{"get", "lockstorm:doctor"},
+	{"pttl", "lockstorm:doctor"},
 	{"pexpire", "lockstorm:doctor", 1000},
 	{"del", "lockstorm:doctor"},
 	{"eval", "return 1", 1, "lockstorm:doctor"},
@@ -183,6 +184,7 @@ func (r *reading) readRights(ctx context.Context, c *redis.Client, user string) 
 		case err != nil:
 			r.refused("ACL DRYRUN", err)
 			return
+		case strings.HasSuffix(fmt.Sprint(said), " key"): // a user of other keys, who may use the command
 		case said != "OK":
 			r.rights = append(r.rights, strings.ToUpper(fmt.Sprint(command[0])))
 		}
