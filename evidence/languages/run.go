@@ -2,6 +2,7 @@ package languages
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ const root = "../.."
 const usualTTL = "2s"
 
 // flags are those of all subjects.
-var flags = []string{"--config", "evidence/languages/config.yaml", "--property", "B,V1,V2,V3,L1,L2,L3,C", "--budget", "1h", "--format", "json"}
+var flags = []string{"--property", "B,V1,V2,V3,L1,L2,L3,C", "--budget", "1h", "--format", "json"}
 
 // Run is a line of lockstorm test --format json, of a run.
 type Run struct {
@@ -33,7 +34,8 @@ type Run struct {
 
 // try runs a subject through storms. The runs are stored in a directory.
 func (s Subject) try(lockstorm, out, ttl string, storms []string) ([]Run, error) {
-	args := append([]string{"test", "--nodes", fmt.Sprint(s.Nodes), "--ttl", ttl, "--storm", strings.Join(storms, ","), "--out", out}, flags...)
+	args := append([]string{"test", "--nodes", fmt.Sprint(s.Nodes), "--ttl", ttl, "--storm", strings.Join(storms, ","), "--out", out,
+		"--config", "evidence/languages/" + cmp.Or(s.Config, "config.yaml")}, flags...)
 	cmd := exec.Command(lockstorm, append(append(args, "--"), s.Command()...)...)
 	cmd.Dir = root
 	var said bytes.Buffer
@@ -91,7 +93,7 @@ func (s Subject) version() (string, error) {
 	cmd.Dir = root
 	text, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s is not installed (sh scripts/deps.sh languages; npm ci --prefix examples/node; npm ci --prefix evidence/languages/redlock-universal): %w", s.Library, err)
+		return "", fmt.Errorf("%s is not installed (sh scripts/deps.sh languages; npm ci --prefix examples/node; npm ci --prefix evidence/languages/npm): %w", s.Library, err)
 	}
 	return strings.TrimSpace(string(text)), nil
 }
