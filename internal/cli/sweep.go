@@ -24,6 +24,7 @@ import (
 // sweepOptions are the flags of sweep.
 type sweepOptions struct {
 	vary       []string
+	formula    string
 	property   string
 	runs       int
 	seed       uint64
@@ -54,7 +55,8 @@ NAME, all sweeps are listed.
 
 --vary makes a sweep over a SCENARIO (a name or a YAML file). A range has 11 evenly
 spaced values, or as many as stand behind a colon. The first field with numbers is the
-x axis; --vary again for further fields, whose values give curves.
+x axis; --vary again for further fields, whose values give curves. --formula draws what
+you expect beside them, and compares it.
 
 --out stores the runs. After an interruption the same command continues from there; when
 all points are measured, it writes tables, pictures and a summary.
@@ -71,7 +73,8 @@ of the intervals, or not at the boundaries.`,
   lockstorm sweep restart-delay --runs 10000 --merge runs/shards --out runs/restart-delay
   lockstorm sweep restart-delay --backend process --points 1,7,12
   lockstorm sweep restart-boundary --show 3@0.95 >mine.yaml
-  lockstorm sweep mine.yaml --vary plan[1].end.after=0s..1.5s:31 --vary lock.ttl=1s,2s`,
+  lockstorm sweep mine.yaml --vary plan[1].end.after=0s..1.5s:31 --vary lock.ttl=1s,2s \
+    --formula "1000*(lock_ttl - fault_2_end_after) // no vote outlives its TTL"`,
 		Args: takes(0, 1),
 	}
 	backend := backendFlags(cmd)
@@ -116,6 +119,7 @@ func (o *sweepOptions) flags(cmd *cobra.Command) {
 	f.IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each point; a point whose formula is 0 or 1 gets a tenth, at least 100 (default %d in virtual time, or the sweep's own number, otherwise %d)", exactRuns, realRuns))
 	f.Uint64Var(&o.seed, "seed", 1, "first seed; all runs of all points use consecutive numbers")
 	f.StringArrayVar(&o.vary, "vary", nil, "sweep over a field of a scenario: `PATH=VALUES`, such as lock.ttl=0.5s..5s, plan[0].end.after=0s..1.5s:31 or lock.kind=redlock,single-node")
+	f.StringVar(&o.formula, "formula", "", "with --vary: the share of violated runs as an `EXPRESSION` of the varied fields, by their names in the table (durations in seconds), with + - * / min max pow exp log sqrt; behind // its source: max(0, 1 - fault_2_end_after/lock_ttl)")
 	f.StringVar(&o.property, "property", "", "with --vary: the property to measure, by name or code (default: the first that the scenario expects to be violated, or lease)")
 	f.Var(&o.points, "points", "measure only these points, by their numbers in the table: 1,7,12-14")
 	f.StringVar(&o.out, "out", "", "directory for the results; an interrupted sweep continues there (default: results are not stored)")
@@ -150,6 +154,8 @@ func (o *sweepOptions) find(name string) (sweep.Sweep, error) {
 		return o.ownSweep(name)
 	case o.property != "":
 		return sweep.Sweep{}, errors.New("--property needs --vary")
+	case o.formula != "":
+		return sweep.Sweep{}, errors.New("--formula needs --vary")
 	case isFile(name):
 		return sweep.Sweep{}, fmt.Errorf("%s: a scenario needs --vary, such as --vary lock.ttl=0.5s..5s", name)
 	}
@@ -298,7 +304,10 @@ func (o *sweepOptions) ownSweep(name string) (sweep.Sweep, error) {
 		fields = append(fields, v)
 		command += " --vary " + textfmt.Quoted(text)
 	}
-	made, err := variedSweep(s, property, fields)
+	if o.formula != "" {
+		command += " --formula " + textfmt.Quoted(o.formula)
+	}
+	made, err := variedSweep(s, property, fields, o.formula)
 	made.Command = command + " --property " + property.Code()
 	return made, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,8 +131,8 @@ func axis(values []string) (numbers []float64, unit string) {
 }
 
 // variedSweep makes a sweep over a scenario. The first field with numbers is the axis; the others
-// distinguish curves.
-func variedSweep(s scenarios.Scenario, p checker.Property, fields []varied) (sweep.Sweep, error) {
+// distinguish curves. A formula predicts the points, if there is one.
+func variedSweep(s scenarios.Scenario, p checker.Property, fields []varied, expression string) (sweep.Sweep, error) {
 	first := slices.IndexFunc(fields, func(v varied) bool { return v.numbers != nil })
 	if first < 0 {
 		return sweep.Sweep{}, errors.New("--vary: want numbers or durations for at least one field")
@@ -144,32 +145,67 @@ func variedSweep(s scenarios.Scenario, p checker.Property, fields []varied) (swe
 	}
 	fields = slices.Concat(fields[first:first+1], fields[:first], fields[first+1:])
 	name := strings.ReplaceAll(s.Name, "_", "-")
-	made := sweep.Sweep{Name: name, Summary: fmt.Sprintf("%s by %s", s.Name, varying(fields)), Property: p}
+	made := sweep.Sweep{Name: name, Summary: fmt.Sprintf("%s by %s", s.Name, varying(fields)), Property: p, Formula: expression}
+	var names []string
 	for _, v := range fields {
 		if v.numbers != nil {
+			names = append(names, paramName(v.path))
 			made.Params = append(made.Params, sweep.Param{Name: paramName(v.path), Unit: v.unit, Summary: "the field " + v.path})
+		}
+	}
+	var predict formula
+	if expression != "" {
+		var err error
+		if predict, err = parseFormula(expression, names); err != nil {
+			return sweep.Sweep{}, err
 		}
 	}
 	add := func(choice []int) error {
 		point, err := pointAt(s, fields, choice)
 		point.Scenario.Name = fmt.Sprintf("%.*s-%d", 64-6, name, len(made.Points)+1)
+		if err == nil && expression != "" {
+			var p float64
+			p, err = predict.at(inSeconds(made.Params, point.At))
+			point.Predicted = &p
+		}
 		made.Points = append(made.Points, point)
 		return err
 	}
 	return made, product(fields, add)
 }
 
+// inSeconds returns the values of parameters with durations in seconds.
+func inSeconds(params []sweep.Param, at []float64) []float64 {
+	values := slices.Clone(at)
+	for i, p := range params {
+		if p.Unit == "ms" {
+			values[i] /= 1000
+		}
+	}
+	return values
+}
+
 func varying(fields []varied) string {
 	var paths []string
 	for _, v := range fields {
-		paths = append(paths, v.path)
+		paths = append(paths, inStory(v.path))
 	}
 	return strings.Join(paths, ", ")
 }
 
+var plannedFault = regexp.MustCompile(`^plan\[(\d+)\]\.`)
+
+// inStory turns a path into words as a run's story has them, which numbers faults from 1.
+func inStory(path string) string {
+	return plannedFault.ReplaceAllStringFunc(path, func(text string) string {
+		i, _ := strconv.Atoi(text[len("plan[") : len(text)-len("].")])
+		return fmt.Sprintf("fault %d ", i+1)
+	})
+}
+
 // paramName turns a path into the name of a parameter.
 func paramName(path string) string {
-	return strings.Trim(strings.ToLower(strings.NewReplacer("[", "_", "]", "", ".", "_").Replace(path)), "_-")
+	return strings.Trim(strings.ToLower(strings.NewReplacer("[", "_", "]", "", ".", "_", "-", "_", " ", "_").Replace(inStory(path))), "_")
 }
 
 // product calls do with every choice of one value for each field. The first field varies fastest, so
@@ -200,7 +236,7 @@ func pointAt(s scenarios.Scenario, fields []varied, choice []int) (point sweep.P
 			point.At = append(point.At, v.numbers[choice[i]])
 		}
 		if i > 0 {
-			curve = append(curve, v.path+"="+v.values[choice[i]])
+			curve = append(curve, inStory(v.path)+"="+v.values[choice[i]])
 		}
 		if s, err = s.With(v.path, v.values[choice[i]]); err != nil {
 			return point, fmt.Errorf("--vary: %w", err)

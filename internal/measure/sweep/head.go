@@ -26,7 +26,8 @@ type Head struct {
 	Summary  string           `json:"summary"`
 	Property checker.Property `json:"property"`
 	Params   []Param          `json:"params"`
-	Command  string           `json:"command,omitempty"` // see [Sweep]
+	Formula  string           `json:"formula,omitempty"` // see [Sweep]
+	Command  string           `json:"command,omitempty"`
 
 	Total int    `json:"units"`            // the number of units in all shards
 	Only  []int  `json:"chosen,omitempty"` // their numbers; omitted: the whole sweep
@@ -50,7 +51,7 @@ func (m Measurement) Head() (Head, error) {
 	}
 	return Head{
 		Format: Format, Version: Version,
-		Sweep: m.Sweep.Name, Summary: m.Sweep.Summary, Property: m.Sweep.Property, Params: m.Sweep.Params, Command: m.Sweep.Command,
+		Sweep: m.Sweep.Name, Summary: m.Sweep.Summary, Property: m.Sweep.Property, Params: m.Sweep.Params, Formula: m.Sweep.Formula, Command: m.Sweep.Command,
 		Total: len(m.chosen()), Only: m.Only, Runs: m.Runs, First: m.First,
 		Backend: m.Backend.Name, Versions: m.Versions, Contents: hex.EncodeToString(hash.Sum(nil)),
 	}, nil

@@ -22,6 +22,9 @@ type Sweep struct {
 	Points     []Point
 	Boundaries []Boundary
 
+	// Formula is the formula of all curves, if the user has stated one.
+	Formula string
+
 	// Command is the command line that runs the sweep; empty: by its name.
 	Command string
 

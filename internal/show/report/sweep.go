@@ -307,6 +307,9 @@ func SweepCommand(h sweep.Head) string {
 
 // SweepFormulas states the formulas of the measured curves in words, each once.
 func SweepFormulas(r sweep.Results) (list []string) {
+	if r.Formula != "" {
+		return []string{r.Formula}
+	}
 	i := slices.IndexFunc(series.All, func(s series.Named) bool { return s.Name == r.Sweep })
 	if i < 0 || series.All[i].Formula == nil {
 		return nil
