@@ -91,7 +91,7 @@ func TestPlaygroundRow(t *testing.T) {
 	p := visit(t, served(t, ""), "/debate", browsertest.Desktop)
 	click(p, "#row-crash-restart", "run 100 seeds")
 	p.Until(`document.querySelector("#row-crash-restart .squares")?.children.length === 100`)
-	if said := browsertest.Eval[string](p, `document.querySelector("#row-crash-restart [role=status]").textContent`); !strings.HasPrefix(said, "as expected in 100 runs: V1") {
+	if said := browsertest.Eval[string](p, `document.querySelector("#row-crash-restart [role=status]").textContent`); !strings.HasPrefix(said, "as expected in 100 runs: B V1") {
 		t.Errorf("it says %q", said)
 	}
 	// The squares are one stop for the tabulator, and the arrow keys go through them.
