@@ -41,6 +41,22 @@ type Client struct {
 	unconfirmed []releasedHold // earlier ones whose release was not confirmed
 }
 
+// Client returns the client of a number. Number 0 stands for no client.
+func (t *Timeline) Client(number int) *Client {
+	if known := t.Clients; uint(number) < uint(len(known)) {
+		return known[number]
+	}
+	return t.admit(number)
+}
+
+// admit adds clients up to a number, and returns that one.
+func (t *Timeline) admit(number int) *Client {
+	for number >= len(t.Clients) {
+		t.Clients = append(t.Clients, &Client{Number: len(t.Clients), PauseChanged: LongAgo, Cancelled: LongAgo})
+	}
+	return t.Clients[number]
+}
+
 // PausedUpTo returns how long the client has been paused up to now, in all.
 func (c *Client) PausedUpTo(now history.Time) time.Duration {
 	if c.Paused {
@@ -149,4 +165,47 @@ func (t *Timeline) linkUp(f *Fact, force bool) bool {
 	}
 	f.Actor.Relinked[f.Node] = f.Time
 	return true
+}
+
+// twice reports a call that is made twice in one instant. A call that began earlier may have
+// been given up and made again.
+func (t *Timeline) twice(f *Fact, verb string) bool {
+	return t.contradict("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), textfmt.Instant(f.Time))
+}
+
+// uncalled reports a return without a call, unless the timeline has dropped such a call.
+func (t *Timeline) uncalled(f *Fact, verb string, adrift *int) bool {
+	if *adrift > 0 {
+		*adrift--
+		return true
+	}
+	return t.contradict("%s of %s returns to client %d, which has none under way", verb, f.lock(), f.Client)
+}
+
+// unasked reports the return of a try that is not under way.
+func (t *Timeline) unasked(f *Fact, what string) bool {
+	if f.Actor.adrift.tries > 0 {
+		f.Actor.adrift.tries--
+		return true
+	}
+	why := "it has not asked for it, or was answered before"
+	if f.Actor.Find(f.Event, AnyStage) != nil {
+		why = "its try has returned before"
+	}
+	return t.contradict("client %d is %s %q with token %s, but %s", f.Client, what, textfmt.Name(f.Resource), textfmt.Token(f.Token), why)
+}
+
+// adrift counts the calls of a client that may still return although their hold or section
+// is over and forgotten.
+type adrift struct{ tries, extensions, releases, reads int }
+
+// strand counts the open calls of a hold that is retired.
+func (c *Client) strand(h *Hold) {
+	if h.Acquire.Open {
+		c.adrift.tries++
+	}
+	if h.Extend.Open {
+		c.adrift.extensions++
+	}
+	c.adrift.releases += len(h.inner)
 }

@@ -74,17 +74,6 @@ func (t *Timeline) crowded() {
 	}
 }
 
-// acts are the kinds of events that only a living client causes. Requests and writes that a
-// dead client had sent can still arrive.
-var acts = KindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed,
-	history.Expiring, history.Lost, history.Release, history.Released,
-	history.Read, history.ReadDone, history.Write, history.WriteDone, history.Check, history.Checked, history.Kill, history.Step)
-
-// posthumous reports whether the event is an act of a client that had died before.
-func (f *Fact) posthumous() bool {
-	return f.Actor.Dead && f.Actor.Died != f.Time && acts.Has(f.Kind)
-}
-
 // single are the kinds of events that cannot happen twice in one instant with the same
 // fields. Repeated calls, returns and applied writes are found by what is under way. Keys can
 // be set or extended by two requests at once, the entries of clones have the same token, a clock can reach an end that was declared
@@ -125,52 +114,4 @@ func naming(e *history.Event) string {
 		text += fmt.Sprintf(", %q, token %s", textfmt.Name(e.Resource), textfmt.Token(e.Token))
 	}
 	return text
-}
-
-// lock names the resource and the token of the event.
-func (f *Fact) lock() string {
-	return fmt.Sprintf("%q under token %s", textfmt.Name(f.Resource), textfmt.Token(f.Token))
-}
-
-// twice reports a call that is made twice in one instant. A call that began earlier may have
-// been given up and made again.
-func (t *Timeline) twice(f *Fact, verb string) bool {
-	return t.contradict("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), textfmt.Instant(f.Time))
-}
-
-// uncalled reports a return without a call, unless the timeline has dropped such a call.
-func (t *Timeline) uncalled(f *Fact, verb string, adrift *int) bool {
-	if *adrift > 0 {
-		*adrift--
-		return true
-	}
-	return t.contradict("%s of %s returns to client %d, which has none under way", verb, f.lock(), f.Client)
-}
-
-// unasked reports the return of a try that is not under way.
-func (t *Timeline) unasked(f *Fact, what string) bool {
-	if f.Actor.adrift.tries > 0 {
-		f.Actor.adrift.tries--
-		return true
-	}
-	why := "it has not asked for it, or was answered before"
-	if f.Actor.Find(f.Event, AnyStage) != nil {
-		why = "its try has returned before"
-	}
-	return t.contradict("client %d is %s %q with token %s, but %s", f.Client, what, textfmt.Name(f.Resource), textfmt.Token(f.Token), why)
-}
-
-// adrift counts the calls of a client that may still return although their hold or section
-// is over and forgotten.
-type adrift struct{ tries, extensions, releases, reads int }
-
-// strand counts the open calls of a hold that is retired.
-func (c *Client) strand(h *Hold) {
-	if h.Acquire.Open {
-		c.adrift.tries++
-	}
-	if h.Extend.Open {
-		c.adrift.extensions++
-	}
-	c.adrift.releases += len(h.inner)
 }

@@ -2,8 +2,10 @@ package timeline
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -124,6 +126,25 @@ func (v Call) Took(c *Client, now history.Time) time.Duration {
 	return now.Sub(v.At) - (c.PausedUpTo(now) - v.Paused)
 }
 
+// close makes f the return of an open call.
+func (f *Fact) close(c *Call) {
+	if !c.Open {
+		return
+	}
+	f.Call = *c
+	f.Took = c.Took(f.Actor, f.Time)
+	c.Open = false
+}
+
+// closeTry makes f the return of a try. The time in its queue does not count.
+func (f *Fact) closeTry(h *Hold) {
+	f.close(&h.Acquire)
+	if h.Queue != nil {
+		h.Queue.leave(f.Actor, f.Time)
+		f.Took -= h.Queue.waited
+	}
+}
+
 // Stages of a hold: [Client.Find] looks for a hold at one of them, as the one whose call a return ends.
 func AnyStage(*Hold) bool      { return true }
 func isCalled(h *Hold) bool    { return h.Acquire.Open }
@@ -144,6 +165,37 @@ type Resource struct {
 
 // Leased reports whether the lease window of some hold is open.
 func (r *Resource) Leased() bool { return slices.ContainsFunc(r.Holds, (*Hold).Leased) }
+
+// Resource returns the resource of a name.
+func (t *Timeline) Resource(name string) *Resource {
+	recent := &t.recent[slot(name)]
+	if *recent != nil && (*recent).Name == name {
+		return *recent
+	}
+	r := t.resources[name]
+	if r == nil {
+		r = &Resource{Number: len(t.resources), Name: name}
+		t.resources[name] = r
+		t.crowded()
+	}
+	*recent = r
+	return r
+}
+
+// slot returns the index of a name in recent. It hashes the end of the name, because many names differ only there.
+func slot(name string) int {
+	if len(name) < 2 {
+		return 0
+	}
+	return (int(name[len(name)-1]) + 10*int(name[len(name)-2])) % 64
+}
+
+// ResourcesInOrder returns all resources in the order of their names.
+func (t *Timeline) ResourcesInOrder() []*Resource {
+	all := slices.Collect(maps.Values(t.resources))
+	slices.SortFunc(all, func(a, b *Resource) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
 
 // releasedHold is a hold that a client has released. A lock has to refuse to extend it. The timeline
 // remembers the last one of each client, and up to [maxUnconfirmed] earlier ones whose release was not
