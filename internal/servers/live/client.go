@@ -180,11 +180,6 @@ func (m clientRuntime) Sleep(ctx context.Context, until env.Instant) error {
 	return err
 }
 
-// Wall reads the wall clock of a client's machine, also while the client is paused and after the run.
-func (w *World) Wall(client int) time.Time {
-	return time.Unix(0, int64(w.client(client).clocks.now(env.Wall)))
-}
-
 // errTimeUp says that the awaited time has come.
 var errTimeUp = errors.New("the time is up")
 

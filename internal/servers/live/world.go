@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -149,4 +150,9 @@ func (w *World) fail(err error) {
 	case w.broken <- err:
 	default:
 	}
+}
+
+// Wall reads the wall clock of a client's machine, also while the client is paused and after the run.
+func (w *World) Wall(client int) time.Time {
+	return time.Unix(0, int64(w.client(client).clocks.now(env.Wall)))
 }
