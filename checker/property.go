@@ -15,21 +15,31 @@ type asked struct {
 	code       string // as in "V1"
 	title      string // as in "lease exclusion"
 	promise    string // what a lock that has it promises, as a clause
+	broken     string // what a lock does that breaks it, as a sentence without its full stop; "": its duties say that
 	bound      string // of [history.Bounds], which decides it; "": none alone does
 	newChecker func(l *timeline.Timeline, s *shared) propertyChecker
 }
 
 // properties lists all of them in the order in which they are shown.
 var properties = []asked{
-	{Backing, "B", "backing", "until its end a hold has its key on a quorum of nodes, or its entry in the store", "", newBacking},
-	{Lease, "V1", "lease exclusion", "nobody else holds the lock between a grant and its Until, its release or the notice of its loss", "", newLease},
-	{Section, "V2", "section exclusion", "nobody else holds the lock between a grant and its release or the notice of its loss", "", newSection},
-	{Effect, "V3", "effect exclusion", "no update of the guarded resource is lost", "", newEffect},
-	{Fence, "V4", "fence order", "the fences of grants grow", "", newFences},
-	{DeadlockFreedom, "L1", "deadlock freedom", "somebody gets the lock again when the faults are over", "grant", newProgress},
-	{FaultTolerance, "L2", "fault tolerance", "the lock works while a majority of its nodes does", "tries", newTolerance},
-	{Cleanup, "L3", "clean-up", "no key stays behind after a hold was released or a try has failed", "cleanup", newCleanup},
-	{Contract, "C", "contract", "calls return, grants have time left, a release reports the truth, and only it ends a hold", "", newContract},
+	{Backing, "B", "backing", "until its end a hold has its key on a quorum of nodes, or its entry in the store",
+		"A client is told that it holds the lock, but its keys do not protect the hold", "", newBacking},
+	{Lease, "V1", "lease exclusion", "nobody else holds the lock between a grant and its Until, its release or the notice of its loss",
+		"Two clients hold the lock at once", "", newLease},
+	{Section, "V2", "section exclusion", "nobody else holds the lock between a grant and its release or the notice of its loss",
+		"Two clients hold the lock at once", "", newSection},
+	{Effect, "V3", "effect exclusion", "no update of the guarded resource is lost",
+		"An update of the guarded resource is lost", "", newEffect},
+	{Fence, "V4", "fence order", "the fences of grants grow",
+		"The fence of a grant is not larger than that of an earlier one", "", newFences},
+	{DeadlockFreedom, "L1", "deadlock freedom", "somebody gets the lock again when the faults are over",
+		"Nobody gets the lock any more, although nobody holds it", "grant", newProgress},
+	{FaultTolerance, "L2", "fault tolerance", "the lock works while a majority of its nodes does",
+		"Nobody gets the lock, although a majority of its nodes works", "tries", newTolerance},
+	{Cleanup, "L3", "clean-up", "no key stays behind after a hold was released or a try has failed",
+		"A key stays behind that its holder has given up, and others wait for it", "cleanup", newCleanup},
+	{Contract, "C", "contract", "calls return, grants have time left, a release reports the truth, and only it ends a hold",
+		"", "", newContract},
 }
 
 // Properties returns all properties in their order.
@@ -84,6 +94,12 @@ func (p Property) Code() string {
 func (p Property) Promise() string {
 	a, _ := p.find()
 	return a.promise
+}
+
+// Broken says what a lock does that breaks the property, as a sentence without its full stop; "" if its duties say that.
+func (p Property) Broken() string {
+	a, _ := p.find()
+	return a.broken
 }
 
 // Bound names the field of [history.Bounds] that decides the property, as in "grant"; "" if none

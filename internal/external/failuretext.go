@@ -39,7 +39,7 @@ func (j Judgment) Reason() string {
 	}
 	text, is := dutyBroken[f.Duty]
 	if !is {
-		text = propertyBroken[f.Property]
+		text = f.Property.Broken()
 	}
 	if len(f.Causes) > 0 && len(f.Causes[0].Evidence) > 0 && f.Property != checker.Cleanup {
 		text += ": " + f.Causes[0].Evidence[0].Text
@@ -66,18 +66,6 @@ var dutyBroken = map[checker.Duty]string{
 	checker.KeepsHeldKeys:    "The key of a hold is deleted, and its holder did not do that",
 	checker.RenewsHolds:      "A hold is not renewed in time by the lock that renews it",
 	checker.NotifiesOfTheEnd: "A holder learns too late that its hold is over",
-}
-
-// propertyBroken says what a lock does that breaks a property.
-var propertyBroken = map[checker.Property]string{
-	checker.Backing:         "A client is told that it holds the lock, but its keys do not protect the hold",
-	checker.Lease:           "Two clients hold the lock at once",
-	checker.Section:         "Two clients hold the lock at once",
-	checker.Effect:          "An update of the guarded resource is lost",
-	checker.Fence:           "The fence of a grant is not larger than that of an earlier one",
-	checker.DeadlockFreedom: "Nobody gets the lock any more, although nobody holds it",
-	checker.FaultTolerance:  "Nobody gets the lock, although a majority of its nodes works",
-	checker.Cleanup:         "A key stays behind that its holder has given up, and others wait for it",
 }
 
 // Brief returns what a failure shows on a screen: what happened, what that breaks, and the notes that
