@@ -27,12 +27,18 @@ var oneKey = []struct {
 	roundtrip int  // to be granted
 	expires   bool // the key has a time to live
 	extends   bool // a hold can be extended
+	steps     string
 }{
-	{"check-then-set", rivals.NewCheckThenSet, 2, false, false},
-	{"setnx-then-expire", rivals.NewSetNXThenExpire, 2, true, false},
-	{"setnx-del", rivals.NewSetNXDel, 1, true, false},
-	{"get-then-del", rivals.NewGetThenDel, 1, true, false},
-	{"single-node", rivals.NewSingleNode, 1, true, true},
+	{"check-then-set", rivals.NewCheckThenSet, 2, false, false,
+		"acquire before-send reply 1 (get) reply 2 (put) granted before-release reply 3 (remove) released"},
+	{"setnx-then-expire", rivals.NewSetNXThenExpire, 2, true, false,
+		"acquire before-send reply 1 (add) reply 2 (expire) before-check after-check granted before-release reply 3 (remove) released"},
+	{"setnx-del", rivals.NewSetNXDel, 1, true, false,
+		"acquire before-send reply 1 (set) before-check after-check granted before-release reply 2 (remove) released"},
+	{"get-then-del", rivals.NewGetThenDel, 1, true, false,
+		"acquire before-send reply 1 (set) before-check after-check granted before-release reply 2 (get) reply 3 (remove) released"},
+	{"single-node", rivals.NewSingleNode, 1, true, true,
+		"acquire before-send reply 1 (set) before-check after-check granted before-release reply 2 (delete) released"},
 }
 
 // bench is a simulated world in which every message takes a millisecond, and the

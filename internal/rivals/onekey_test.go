@@ -88,17 +88,11 @@ func TestRefused(t *testing.T) {
 
 // The steps let a client stand still between any two of its requests.
 func TestSteps(t *testing.T) {
-	for name, want := range map[string]string{
-		"check-then-set":    "acquire before-send reply 1 (get) reply 2 (put) granted before-release reply 3 (remove) released",
-		"setnx-then-expire": "acquire before-send reply 1 (add) reply 2 (expire) before-check after-check granted before-release reply 3 (remove) released",
-		"setnx-del":         "acquire before-send reply 1 (set) before-check after-check granted before-release reply 2 (remove) released",
-		"get-then-del":      "acquire before-send reply 1 (set) before-check after-check granted before-release reply 2 (get) reply 3 (remove) released",
-		"single-node":       "acquire before-send reply 1 (set) before-check after-check granted before-release reply 2 (delete) released",
-	} {
-		b := play(t, named(name), nil, func(b *bench, m *rivals.Mutex) {
+	for _, l := range oneKey {
+		b := play(t, l.make, nil, func(b *bench, m *rivals.Mutex) {
 			b.wantError("release", b.lock(m).Release(background), nil)
 		})
-		b.want(name, b.steps(1), want)
+		b.want(l.name, b.steps(1), l.steps)
 	}
 }
 
