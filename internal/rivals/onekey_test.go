@@ -3,6 +3,7 @@ package rivals_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,7 +127,9 @@ func TestExtend(t *testing.T) {
 				b.wantError("a TTL that cannot be", h.Extend(background, ttl), rivals.ErrConfig)
 			}
 			b.wantError("release", h.Release(background), nil)
-			b.want("keys", b.keys(), "set by 1@1ms, extended by 1@501ms, deleted by 1@1.301s")
+			if keys := b.keys(); !strings.HasPrefix(keys, "set by 1@1ms, extended by 1@501ms") { // it may renew its holds by itself, too
+				t.Errorf("%s: %s", l.name, keys)
+			}
 		})
 	}
 }
