@@ -178,8 +178,8 @@ lemma Build(H: seq<Change>, n: int) returns (R: seq<Point>, S: seq<Lock>)
   match c
   case Ended(h, at) => R, S := BuildEnded(H, n - 1, s, R, S);
   case Began(h, call, at) => BuildBegan(H, n - 1, s, R, S);
-  case Empty(h, since, at) => R, S := BuildEmpty(H, n - 1, s, R, S);
-  case ExtendedLate(h, at) => R, S := BuildLate(H, n - 1, s, R, S);
+  case Empty(h, since, at) => R, S := BuildAside(H, n - 1, s, R, S);
+  case ExtendedLate(h, at) => R, S := BuildAside(H, n - 1, s, R, S);
 }
 predicate Builds(H: seq<Change>, n: int, s: Sweep, R: seq<Point>, S: seq<Lock>) {
   History(H) && 0 <= n < |H| && NoViolation(H, n + 1) && s == After(H, n) && Built(H, n, s, R, S) && Accepts(s, H[n]) && KnowsLive(H, n + 1, Next(s, H[n], n)) && KnowsEnds(H, n + 1, Next(s, H[n], n))
@@ -227,24 +227,32 @@ lemma BuildEnded(H: seq<Change>, n: int, s: Sweep, R: seq<Point>, S: seq<Lock>) 
   var t := Next(s, H[n], n);
   forall h | h in t.past && t.last <= t.past[h] ensures MayRenew(T[|Q|], h) { if h != H[n].h { assert h in s.past && t.past[h] == s.past[h] < t.last; } }
 }
+// A hold that no other has interrupted may renew.
+lemma Uncontested(s: Sweep, l: Lock, h: int)
+  requires NotInterrupted(s, h) && h in s.past && ((s.ever ==> s.last <= s.past[h]) ==> MayRenew(l, h)) ensures MayRenew(l, h)
+{}
 lemma BuildBegan(H: seq<Change>, n: int, s: Sweep, R: seq<Point>, S: seq<Lock>)
   requires Builds(H, n, s, R, S) && H[n].Began? ensures Built(H, n + 1, Next(s, H[n], n), R, S)
 {
   LateKnown(H, n, s);
+  if Late(H, n) { Uncontested(s, S[|R|], H[n].h); }
   assert n > 0 ==> Before(H[n - 1], H[n]);
 }
-lemma BuildEmpty(H: seq<Change>, n: int, s: Sweep, R: seq<Point>, S: seq<Lock>) returns (Q: seq<Point>, T: seq<Lock>)
-  requires Builds(H, n, s, R, S) && H[n].Empty? ensures Built(H, n + 1, Next(s, H[n], n), Q, T)
-{
-  assert n > 0 ==> Before(H[n - 1], H[n]);
-  Q, T := Append(H, R, S, n, if s.live.Some? then s.live.from else H[n].at);
-}
-lemma BuildLate(H: seq<Change>, n: int, s: Sweep, R: seq<Point>, S: seq<Lock>) returns (Q: seq<Point>, T: seq<Lock>)
-  requires Builds(H, n, s, R, S) && H[n].ExtendedLate? ensures Built(H, n + 1, Next(s, H[n], n), Q, T)
+// What leaves the lock free takes effect when it returns or, while a window is live, when that began.
+function Instant(s: Sweep, c: Change): real { if s.live.Some? then s.live.from else c.at }
+lemma InTime(s: Sweep, c: Change)
+  requires (c.Empty? || c.ExtendedLate?) && Accepts(s, c) && (c.Empty? ==> c.since <= c.at) && (s.live.Some? ==> s.freeAt == s.live.from <= c.at)
+  ensures Within(c, Instant(s, c))
+{}
+lemma BuildAside(H: seq<Change>, n: int, s: Sweep, R: seq<Point>, S: seq<Lock>) returns (Q: seq<Point>, T: seq<Lock>)
+  requires Builds(H, n, s, R, S) && (H[n].Empty? || H[n].ExtendedLate?) ensures Built(H, n + 1, Next(s, H[n], n), Q, T)
 {
   LateKnown(H, n, s);
+  if H[n].ExtendedLate? && Late(H, n) { Uncontested(s, S[|R|], H[n].h); }
   assert n > 0 ==> Before(H[n - 1], H[n]);
-  Q, T := Append(H, R, S, n, H[n].at);
+  assert s.live.Some? ==> Before(H[s.live.i], H[n]);
+  InTime(s, H[n]);
+  Q, T := Append(H, R, S, n, Instant(s, H[n]));
 }
 lemma NoViolationIsLinearizable(H: seq<Change>) returns (R: seq<Point>, S: seq<Lock>)
   requires History(H) && NoViolation(H, |H|) ensures Linearization(H, R, S)
