@@ -13,10 +13,12 @@ function AllDrawn(s: Fences): set<int> { set d | d in s.draws && s.draws[d].phas
 
 predicate FencesInit(s: Fences) { Init(s.lock) && s.counter == map[] && s.draws == map[] }
 predicate LockStep(c: Config, s: Fences, t: Fences) { Next(c, s.lock, t.lock) && t == s.(lock := t.lock) }
+predicate OneDraw(s: Fences, i: Id) requires i in s.lock.rounds {
+  forall e :: e in s.draws && s.draws[e].round in s.lock.rounds ==> s.lock.rounds[s.draws[e].round].try != s.lock.rounds[i].try
+}
 // fence, drawFence: after a quorum has granted the lock, and before the hold is used. One draw a try.
 predicate BeginDraw(c: Config, s: Fences, t: Fences, d: int, i: Id) {
-  d !in s.draws && Holds(c, s.lock, i) &&
-  (forall e :: e in s.draws && s.draws[e].round in s.lock.rounds ==> s.lock.rounds[s.draws[e].round].try != s.lock.rounds[i].try) &&
+  d !in s.draws && Holds(c, s.lock, i) && OneDraw(s, i) &&
   t == s.(draws := s.draws[d := Draw(i, AllDrawn(s), Reading, {}, 0, 0, {})])
 }
 // env.OpCount.

@@ -59,3 +59,6 @@ func A5(lease, keep Time) bool { return lease <= keep }
 func (s *machine) A6Read(read Time) bool { return read <= s.now }
 
 func (s *machine) A6Check(r *roundState) bool { return s.now < r.ends() }
+
+// F1 is that assumption.
+func F1(before, after uint64) bool { return before <= after }

@@ -1,6 +1,6 @@
 // Package conform compares runs of Redlock with the specification that proof/ proves safe. It transcribes
-// the guards and the invariant of the specification by hand (machine.go, assumptions.go, invariant.go), and
-// finds for each step of a run the step of the specification (steps.go): a SET that a node carries out is
+// the guards and the invariant of the specification by hand (machine.go, assumptions.go, invariant.go,
+// fences.go), and finds for each step of a run the step of the specification (plan.go): a SET that a node carries out is
 // [Machine.Set], and so on. A step whose guard does not hold, a step without a counterpart and a state
 // without the invariant are mismatches. The package shares no code with the lock or the checker.
 //

@@ -17,6 +17,9 @@ import (
 // forever is the end of what does not end.
 const forever Time = math.MaxInt64 / 4
 
+// afterCheck is the name of the step at which a client has looked at its clock again.
+var afterCheck = env.StepAfterCheck.String()
+
 // step is a step of the specification that the first pass has found.
 type step struct {
 	kind     kind
@@ -30,6 +33,8 @@ type step struct {
 	node    int
 	version *version // of Set, Extend, Revert
 	since   Time     // of Revert and Empty: when the node last carried out anything
+	counter string   // of a step of fences: the key of the counters
+	number  uint64   // of Choose, Raise, Change and EndDraw
 }
 
 // kind is the kind of a step, by its name in machine.dfy.
@@ -48,10 +53,18 @@ const (
 	empty    kind = "Empty"
 	tick     kind = "Tick"
 	stray    kind = "no step of the specification" // what has no counterpart
+
+	beginDraw kind = "BeginDraw" // of fences.dfy, and those below
+	count     kind = "Count"
+	choose    kind = "Choose"
+	raise     kind = "Raise"
+	change    kind = "Change"
+	endDraw   kind = "EndDraw"
 )
 
 // tryPlan is a try of a run.
 type tryPlan struct {
+	resource  string
 	token     string
 	ttl       time.Duration
 	set       *roundPlan
@@ -64,6 +77,16 @@ type tryPlan struct {
 	over      bool // given up
 	presumed  int  // the step that gives it up because a delete shows that it was given up; -1: none
 	number    try
+
+	looked int // the record at which the client has last looked at its clock
+	draw   *drawPlan
+}
+
+// drawPlan is the draw of a fence.
+type drawPlan struct {
+	counter string
+	chosen  bool // it has chosen a number: replies that come later change nothing
+	number  int
 }
 
 // lapse is that the client's clock has come to an end of validity.
@@ -118,7 +141,9 @@ type planner struct {
 	running  map[int]int          // by node: the send whose command it executes
 	down     map[int]Time         // by node: since when
 	past     map[place][]*version // since it last lost data
-	clocks   map[int][]reading    // by client
+	clocks   map[int][]look       // by client
+	counters map[place]uint64     // the numbers of counters, by their keys
+	counts   map[asked][]counting // in their order
 	end      Time                 // of the run, so far
 }
 
@@ -132,10 +157,20 @@ type place struct {
 	resource string
 }
 
-type reading struct {
+type look struct {
 	order int
 	clock int64 // ns
 }
+
+// asked is the command of a send on a node, counting that the node carries it out and reads a number.
+type (
+	asked    struct{ send, node int }
+	counting struct {
+		order  int
+		at     Time
+		number uint64
+	}
+)
 
 func (p *planner) add(s step) { p.steps = append(p.steps, s) }
 
@@ -143,7 +178,8 @@ func (p *planner) add(s step) { p.steps = append(p.steps, s) }
 func plan(r *Recorder) []step {
 	p := &planner{
 		recorder: r, tries: map[tryName]*tryPlan{}, has: map[place]*version{}, running: map[int]int{},
-		down: map[int]Time{}, past: map[place][]*version{}, clocks: map[int][]reading{},
+		down: map[int]Time{}, past: map[place][]*version{}, clocks: map[int][]look{},
+		counters: map[place]uint64{}, counts: map[asked][]counting{},
 	}
 	for i := range r.list {
 		p.record(i, &r.list[i])
@@ -161,6 +197,14 @@ func (p *planner) record(order int, k *record) {
 		p.sent(order, k)
 	case executing:
 		p.running[k.node] = k.send
+		if c := p.recorder.sends[k.send].command; c.Op == env.OpCount {
+			which := asked{k.send, k.node}
+			p.counts[which] = append(p.counts[which], counting{order, k.at, p.counters[place{k.node, c.Key}]})
+		}
+	case replied:
+		p.replied(order, k)
+	case counted:
+		p.counted(order, k)
 	case restored:
 		p.restore(order, k)
 	default:
@@ -172,11 +216,15 @@ func (p *planner) record(order int, k *record) {
 func (p *planner) sent(order int, k *record) {
 	s := p.recorder.sends[k.send]
 	op := s.command.Op
-	switch op {
-	case env.OpCount, env.OpRaise, env.OpIncrement, env.OpVouch: // not of the keys of locks
+	if op == env.OpIncrement || op == env.OpVouch { // not of the keys of locks, nor of their fences
 		return
 	}
 	s.try = p.tries[tryName{s.client, s.command.Token}]
+	if op == env.OpCount || op == env.OpRaise {
+		p.recorder.sends[k.send] = s
+		p.draws(order, k, s)
+		return
+	}
 	wrong := ""
 	switch {
 	case s.try == nil:
@@ -197,21 +245,89 @@ func (p *planner) sent(order int, k *record) {
 	p.recorder.sends[k.send] = s
 }
 
+// draws finds the begin of a draw, and the number that it tries. A draw begins when the client has looked at its
+// clock, before it asks for the counters.
+func (p *planner) draws(order int, k *record, of send) {
+	t := of.try
+	if t == nil {
+		return // for another lock
+	}
+	s := step{order: order, at: k.at, resource: t.resource, try: t, counter: of.command.Key, number: of.command.Count}
+	s.what = fmt.Sprintf("client %d sends %s", of.client, of.command.Op)
+	switch {
+	case t.set == nil || t.draw == nil && of.command.Op == env.OpRaise:
+		s.kind, s.counter = stray, ""
+	case of.command.Op == env.OpCount:
+		if t.draw == nil {
+			t.draw = &drawPlan{}
+		}
+		t.draw.counter, t.draw.chosen = s.counter, false
+		s.kind, s.order = beginDraw, max(t.looked, t.set.order)
+		s.at = p.recorder.list[s.order].at
+	default:
+		s.kind, t.draw.chosen = choose, true
+	}
+	p.add(s)
+}
+
+// replied finds when a node read the number that a client receives.
+func (p *planner) replied(order int, k *record) {
+	of := p.recorder.sends[k.send]
+	if of.try == nil || of.try.draw == nil || of.try.draw.chosen {
+		return
+	}
+	s := step{kind: stray, order: order, at: k.at, resource: of.try.resource, try: of.try, node: k.node}
+	s.what = fmt.Sprintf("node %d reads %d", k.node, k.number)
+	for _, c := range slices.Backward(p.counts[asked{k.send, k.node}]) {
+		if c.number == k.number {
+			s.kind, s.order, s.at, s.counter = count, c.order, c.at, of.command.Key
+			break
+		}
+	}
+	p.add(s)
+}
+
+// counted notes another number of a counter. A node that raises it does so as it executes the request. Changes
+// of one instant are one: a fault removes a counter before it brings an older one back.
+func (p *planner) counted(order int, k *record) {
+	at := place{k.node, k.event.Resource}
+	p.counters[at] = k.number
+	s := step{kind: change, order: order, at: k.at, node: k.node, counter: at.resource, number: k.number}
+	s.what = fmt.Sprintf("the counter of node %d is %d", k.node, k.number)
+	before := &p.recorder.list[order-1]
+	of := p.recorder.sends[before.send]
+	last := &step{}
+	if len(p.steps) > 0 {
+		last = &p.steps[len(p.steps)-1]
+	}
+	switch {
+	case before.what == executing && before.node == k.node && of.command.Op == env.OpRaise && of.try != nil && of.try.draw != nil:
+		s.kind, s.try, s.resource = raise, of.try, of.try.resource
+	case last.kind == change && last.node == k.node && last.counter == s.counter && last.at == k.at:
+		last.number = k.number
+		return
+	}
+	p.add(s)
+}
+
 func (p *planner) event(order int, k *record) {
 	e := &k.event
 	if e.Client > 0 && e.Kind != history.Lapse && e.Kind != history.KeySet && e.Kind != history.KeyExtended && e.Kind != history.KeyGone {
-		p.clocks[e.Client] = append(p.clocks[e.Client], reading{order, k.clock})
+		p.clocks[e.Client] = append(p.clocks[e.Client], look{order, k.clock})
 	}
 	t := p.tries[tryName{e.Client, e.Token}]
 	s := step{order: order, at: k.at, resource: e.Resource, try: t, node: e.Node, what: text(e)}
 	switch e.Kind {
 	case history.Acquire:
-		s.kind, s.try = begin, &tryPlan{token: e.Token, ttl: e.TTL, presumed: -1}
+		s.kind, s.try = begin, &tryPlan{resource: e.Resource, token: e.Token, ttl: e.TTL, presumed: -1}
 		p.tries[tryName{e.Client, e.Token}] = s.try
 		p.add(s)
 	case history.Step:
 		if e.Name == history.BeforeSend && t != nil {
 			t.set = p.open(s, k, t.ttl)
+		}
+		if e.Name == afterCheck && t != nil {
+			t.looked = order
 		}
 	case history.Extend:
 		if t != nil {
@@ -294,6 +410,11 @@ func (p *planner) grantEvent(s step, e *history.Event) {
 	s.kind, s.round = grant, r
 	s.order = p.decided(r, e, s.order)
 	s.at = p.recorder.list[s.order].at
+	if t.draw != nil && e.Kind == history.Granted {
+		end := s
+		end.kind, end.counter, end.number = endDraw, t.draw.counter, e.Fence
+		p.add(end)
+	}
 	p.add(s)
 }
 

@@ -37,11 +37,12 @@ func New(l Lock, each func(Outcome)) *Recorder { return &Recorder{lock: l, each:
 type record struct {
 	what   what
 	at     Time
-	event  history.Event // of an event, and with its Token and Resource of a restored key
+	event  history.Event // of an event, with Token and Resource of a restored key, with Resource of a counter
 	clock  int64         // what the clock of the event's client, or of the node, showed; ns
-	send   int           // that is made, or whose command is executed
+	send   int           // that is made, whose command is executed, or to which a node replies
 	node   int
-	stored int64 // restored: the last millisecond of the node's clock in which the key exists
+	number uint64 // of a counter
+	stored int64  // restored: the last millisecond of the node's clock in which the key exists
 }
 
 type what uint8
@@ -51,6 +52,8 @@ const (
 	sent                  // a client sends a command
 	executing             // a node is about to execute it
 	restored              // a node has an earlier version of a key again
+	replied               // a client receives the number of a node's counter
+	counted               // a node's counter has another number
 )
 
 // send is a command that a client has sent.
@@ -99,4 +102,17 @@ func (r *Recorder) Restored(node int, resource, token string, expiry int64, ends
 		what: restored, at: Time(r.clocks.Ground()), node: node, stored: expiry,
 		event: history.Event{Resource: resource, Token: token, Ends: ends},
 	})
+}
+
+// Replied records that a client has received a reply. Only those that read a counter matter: a client chooses
+// its number by what it has read, not by what nodes had.
+func (r *Recorder) Replied(number int, reply env.Reply) {
+	if r.sends[number].command.Op == env.OpCount && reply.Answer == env.Yes {
+		r.list = append(r.list, record{what: replied, at: Time(r.clocks.Ground()), node: reply.Node, send: number, number: reply.Count})
+	}
+}
+
+// Counted records that a node's counter has changed. It is gone if number is 0.
+func (r *Recorder) Counted(node int, key string, number uint64) {
+	r.list = append(r.list, record{what: counted, at: Time(r.clocks.Ground()), node: node, number: number, event: history.Event{Resource: key}})
 }

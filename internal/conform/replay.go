@@ -16,6 +16,8 @@ type Outcome struct {
 	// Mismatches are the steps that the specification does not have. Up to the first one the run is one of
 	// the specification; after it only the guards of single steps say anything.
 	Mismatches []Mismatch
+
+	beyond bool // there is a mismatch, and not only a counter that a node has forgotten
 }
 
 // Mismatch is a step of a run that is no step of the specification, or after which the invariant does not
@@ -62,9 +64,9 @@ func replay(r *Recorder) Outcome {
 		}
 	}
 	if wrong := failing(guard{"A1", A1(r.header.Electorate())}); len(wrong) > 0 {
-		o.Mismatches = append(o.Mismatches, Mismatch{0, "the quorums of the run", "the configuration", wrong})
+		o.mismatch(Mismatch{0, "the quorums of the run", "the configuration", wrong})
 	}
-	machines := map[string]*machine{}
+	machines, counters := map[string]*machine{}, map[string]*fences{}
 	for i := range steps {
 		s := &steps[i]
 		if s.kind == "" {
@@ -76,26 +78,84 @@ func replay(r *Recorder) Outcome {
 			machines[s.resource] = m
 		}
 		wrong := []string{}
-		if d := s.at - m.now; d > 0 {
+		if d := s.at - m.now; d > 0 && s.kind != change { // which is of no try
 			o.Steps[string(tick)]++
 			wrong = append(m.Tick(d), o.invariant(m)...)
 		}
-		wrong = append(wrong, r.step(m, s)...)
+		if s.counter == "" {
+			wrong = append(wrong, r.step(m, s)...)
+			wrong = append(wrong, o.invariant(m)...)
+		} else {
+			f := counters[s.counter]
+			if f == nil {
+				f = newFences()
+				counters[s.counter] = f
+			}
+			wrong = append(wrong, o.fencesStep(f, m, s)...)
+		}
 		o.Steps[string(s.kind)]++
-		wrong = append(wrong, o.invariant(m)...)
 		if len(wrong) > 0 {
-			o.Mismatches = append(o.Mismatches, Mismatch{history.Time(s.at), s.what, string(s.kind), wrong})
+			o.mismatch(Mismatch{history.Time(s.at), s.what, string(s.kind), wrong})
 		}
 	}
 	return o
 }
 
+func (o *Outcome) mismatch(m Mismatch) {
+	o.Mismatches = append(o.Mismatches, m)
+	o.beyond = o.beyond || !m.Forgets()
+}
+
+// Forgets reports whether the step shows only that a node has forgotten a counter (F1). Nothing is proved of
+// fences then, and as much of the lock as before.
+func (m Mismatch) Forgets() bool { return len(m.Wrong) == 1 && m.Wrong[0] == "F1" }
+
 // invariant returns what does not hold of the invariant. After a mismatch that is no wonder.
 func (o *Outcome) invariant(m *machine) []string {
-	if len(o.Mismatches) > 0 {
+	if o.beyond {
 		return nil
 	}
 	return m.Inv()
+}
+
+// fencesStep carries out a step of fences. A request that raises a counter when its draw has gone on is a
+// Change.
+func (o *Outcome) fencesStep(f *fences, m *machine, s *step) (wrong []string) {
+	if f.forgot {
+		return nil
+	}
+	d := 0
+	if s.try != nil {
+		f.lock, d = m, s.try.draw.number
+	}
+	if s.kind == raise && (f.draws[d].phase != raising || f.draws[d].next != s.number) {
+		s.kind = change
+	}
+	switch s.kind {
+	case beginDraw:
+		i := s.try.set.number
+		d, wrong = f.BeginDraw(i)
+		s.try.draw.number = d
+		if len(wrong) > 0 && wrong[0] == "Holds" && !m.HasQuorum(m.rounds[i].votes) {
+			wrong = append(withheld(m, s.try.set), wrong...)
+		}
+	case count:
+		wrong = f.Count(d, s.node)
+	case choose:
+		wrong = f.Choose(d, s.number)
+	case raise:
+		wrong = f.Raise(d, s.node)
+	case change:
+		wrong = f.Change(s.node, s.number)
+		f.forgot = len(wrong) > 0
+		return wrong
+	case endDraw:
+		wrong = append(f.EndDraw(d), failing(guard{"the fence is the number drawn", f.draws[d].next == s.number})...)
+	}
+	if o.beyond {
+		return wrong
+	}
+	return append(wrong, f.FencesInv(d)...)
 }
 
 // step carries a step out.

@@ -240,3 +240,103 @@ func TestWithheldVotes(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A draw of a fence, with one step that is different.
+func TestDraw(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s *script, step string, do func()) // as in TestReplay
+		want   string
+	}{
+		"as it should be": {func(_ *script, _ string, do func()) { do() }, ""},
+		"before a quorum": {func(_ *script, step string, do func()) {
+			if step != "set 2" {
+				do()
+			}
+		}, "BeginDraw: HasQuorum"},
+		"without reading": {func(_ *script, step string, do func()) {
+			if step != "count" && step != "read 1" && step != "read 2" {
+				do()
+			}
+		}, "no step of the specification: no counterpart"},
+		"of one node's number": {func(_ *script, step string, do func()) {
+			if step != "read 2" {
+				do()
+			}
+		}, "Choose: HasQuorum"},
+		"no higher than what was read": {func(s *script, step string, do func()) {
+			if step == "count" {
+				s.recorder.Counted(2, "r:fence", 7)
+			}
+			do()
+		}, "Choose: number > s.draws[d].highest"},
+		"raised on one node": {func(_ *script, step string, do func()) {
+			if step != "raise 2" {
+				do()
+			}
+		}, "EndDraw: HasQuorum"},
+		"another fence": {func(s *script, step string, do func()) {
+			if step == "grant" {
+				s.event(history.Event{Kind: history.Granted, Client: 1, Token: "a", Resource: "r", Until: int64(98 * ms), Ends: history.Time(98 * ms), Now: int64(s.now), Fence: 2})
+			} else {
+				do()
+			}
+		}, "EndDraw: the fence is the number drawn"},
+		"a node that forgets": {func(s *script, step string, do func()) {
+			if do(); step == "grant" {
+				s.recorder.Counted(1, "r:fence", 0)
+			}
+		}, "Change: F1"},
+		"a request that comes late": {func(s *script, step string, do func()) {
+			if do(); step == "grant" {
+				s.recorder.Executes(3, s.sends)
+				s.recorder.Counted(3, "r:fence", 1)
+			}
+		}, ""},
+	} {
+		s := newScript()
+		fence := func(op env.Op, number uint64) {
+			s.sends++
+			s.recorder.Sent(1, s.sends, env.Command{Op: op, Key: "r:fence", Token: "a", Count: number})
+		}
+		do := func(step string, f func()) {
+			s.now += history.Time(ms)
+			c.change(s, step, f)
+		}
+		set := s.begin(1, "a")
+		do("set 1", func() { s.executes(1, set, history.KeySet, "") })
+		do("set 2", func() { s.executes(2, set, history.KeySet, "") })
+		s.event(history.Event{Kind: history.Step, Name: afterCheck, Client: 1, Token: "a", Resource: "r"})
+		do("count", func() { fence(env.OpCount, 0) })
+		for node := 1; node <= 2; node++ {
+			do([]string{"", "read 1", "read 2"}[node], func() {
+				s.recorder.Executes(node, s.sends)
+				number := uint64(0)
+				if name == "no higher than what was read" && node == 2 {
+					number = 7
+				}
+				s.recorder.Replied(s.sends, env.Reply{Node: node, Answer: env.Yes, Count: number})
+			})
+		}
+		do("raise", func() { fence(env.OpRaise, 1) })
+		for node := 1; node <= 2; node++ {
+			do([]string{"", "raise 1", "raise 2"}[node], func() {
+				s.recorder.Executes(node, s.sends)
+				s.recorder.Counted(node, "r:fence", 1)
+			})
+		}
+		do("grant", func() {
+			s.event(history.Event{Kind: history.Granted, Client: 1, Token: "a", Resource: "r", Until: int64(98 * ms), Ends: history.Time(98 * ms), Now: int64(s.now), Fence: 1})
+		})
+		o := s.end()
+		got := ""
+		if len(o.Mismatches) > 0 {
+			got = o.Mismatches[0].Step + ": " + o.Mismatches[0].Wrong[0]
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q: %v", name, got, c.want, o.Mismatches)
+		}
+		if name == "as it should be" && (o.Steps["BeginDraw"] != 1 || o.Steps["Count"] != 2 || o.Steps["Choose"] != 1 || o.Steps["Raise"] != 2 || o.Steps["EndDraw"] != 1) {
+			t.Errorf("%v", o.Steps)
+		}
+	}
+}

@@ -44,12 +44,15 @@ type NodeWatcher interface {
 	// which the key exists, ends when that is over, on the ground clock, if the clock runs on as it does;
 	// 0: never.
 	Restored(node int, key, token string, expiry int64, ends history.Time)
+
+	// Counted reports that a node's counter has changed, which no history has. number is 0 if it is gone.
+	Counted(node int, key string, number uint64)
 }
 
 // nodeReporter is a world whose nodes a [NodeWatcher] can watch. It numbers the calls of [env.Nodes.Send] of
 // all clients from 1.
 type nodeReporter interface {
-	ReportNodes(executes func(node, round int), restored func(node int, key, token string, expiry int64, ends history.Time))
+	ReportNodes(executes func(node, round int), restored func(node int, key, token string, expiry int64, ends history.Time), counted func(node int, key string, number uint64))
 }
 
 // ClockReader reads the clocks of a world. A [World] with exact runs implements it, for
@@ -77,7 +80,7 @@ func (e Experiment) openWatcher(world World, h history.Header) {
 	e.watcher.Open(h, clocks)
 	if w, ok := e.watcher.(NodeWatcher); ok {
 		if nodes, ok := world.(nodeReporter); ok {
-			nodes.ReportNodes(w.Executes, w.Restored)
+			nodes.ReportNodes(w.Executes, w.Restored, w.Counted)
 		}
 	}
 }

@@ -53,6 +53,9 @@ func (w *World) put(n *node, number int32, k key) {
 	}
 	n.keys.put(number, k)
 	n.dirty = true
+	if k.counter && w.counted != nil {
+		w.counted(n.id, w.keyNames.list[number], k.count())
+	}
 	if k.volatile() {
 		w.nextExpiry = min(w.nextExpiry, n.expires(k))
 	}
@@ -61,6 +64,9 @@ func (w *World) put(n *node, number int32, k key) {
 func (w *World) drop(n *node, number int32) {
 	if n.journal != nil {
 		w.journalChange(n, number)
+	}
+	if k, _ := n.keys.get(number); k.counter && w.counted != nil {
+		w.counted(n.id, w.keyNames.list[number], 0)
 	}
 	n.keys.drop(number)
 	n.dirty = true

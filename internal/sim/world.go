@@ -62,6 +62,7 @@ type World struct {
 	sends    int32 // of all clients so far
 	executes func(node, send int)
 	restored func(node int, key, token string, expiry int64, ends history.Time)
+	counted  func(node int, key string, number uint64)
 
 	driver choice.Driver // nil: everything follows from the seed
 	few    *few          // nil: points have 2⁶⁴ ways
@@ -128,11 +129,11 @@ func (w *World) Call(ctx context.Context, client int) (calling context.Context, 
 }
 
 // ReportNodes makes the world call executes before a node executes the command of a call of [env.Nodes.Send],
-// of which those of all clients are numbered from 1, and restored when a fault has restored an earlier version
+// of which those of all clients are numbered from 1, restored when a fault has restored an earlier version
 // of a key: expiry is the last millisecond of the node's clock in which it exists, and ends is when that is
-// over, or 0. Neither changes the run.
-func (w *World) ReportNodes(executes func(node, send int), restored func(node int, key, token string, expiry int64, ends history.Time)) {
-	w.executes, w.restored = executes, restored
+// over, or 0; and counted when a counter has another number, 0 without the counter. None changes the run.
+func (w *World) ReportNodes(executes func(node, send int), restored func(node int, key, token string, expiry int64, ends history.Time), counted func(node int, key string, number uint64)) {
+	w.executes, w.restored, w.counted = executes, restored, counted
 }
 
 func (w *World) node(id int) *node     { return &w.nodes[id-1] }

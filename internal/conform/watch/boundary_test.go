@@ -67,10 +67,14 @@ func rated(fast, slow int64) scenarios.Scenario {
 	return edge(100*ms, 1, read, expires+1-latency, faults...)
 }
 
-// jumped is a world whose node's clock is stepped forward.
-func jumped(by time.Duration) scenarios.Scenario {
-	return edge(100*ms, 1, ms-20*ns, 101*ms-by-latency,
-		nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: by}, Start: nemesis.At(50 * ms)})
+// jumped is a world whose node's clock is stepped forward, and whose holder is slow, in parts per million.
+func jumped(by time.Duration, slow int64) scenarios.Scenario {
+	read := time.Duration(int64(ms-20*ns) * (1_000_000 - slow) / 1_000_000)
+	faults := []nemesis.Fault{{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: by}, Start: nemesis.At(50 * ms)}}
+	if slow > 0 {
+		faults = append(faults, always(&nemesis.ClockRate{Machine: nemesis.Machine{Client: 1}, PPM: -slow}))
+	}
+	return edge(100*ms, 1, read, 101*ms-by-latency, faults...)
 }
 
 // stopped is a world in which the holder's clock stops for a while.
@@ -95,7 +99,8 @@ func TestBoundaries(t *testing.T) {
 		{"a restart after a lease of 8 ms, and after 7 ms", "A4Quiet", at, near},
 		{"a client slow by 2 %, and by 1 ppm more", "A5", one(rated(0, 20_000)), one(rated(0, 20_001))},
 		{"a node fast by 1 % and a client slow by 1.02 %, and by 1 ppm more", "A5", one(rated(10_000, 10_200)), one(rated(10_000, 10_201))},
-		{"a step of a node's clock by the allowance, and by 1 µs more", "A5", one(jumped(2 * ms)), one(jumped(2*ms + us))},
+		{"a step of a node's clock by the allowance, and by 1 µs more", "A5", one(jumped(2*ms, 0)), one(jumped(2*ms+us, 0))},
+		{"a step of a node's clock by 1.010 ms beside a client slow by 1 %, and by 1.011 ms", "A5", one(jumped(1010*us, 10_000)), one(jumped(1011*us, 10_000))},
 		{"a stop of the client's clock for the allowance, and for 1 µs more", "A5", one(stopped(2 * ms)), one(stopped(2*ms + us))},
 	} {
 		if verdict, broken := explored(t, c.inside); verdict != explore.Holds || len(broken) > 0 {

@@ -39,11 +39,19 @@ func Within(s scenarios.Scenario) bool {
 	return promised && a.Outside(s) == nil && s.Lock.Tokens != "time"
 }
 
-// Watch returns an experiment whose runs are tallied under a number.
+// Watch returns an experiment whose runs are tallied under a number. That a node forgets a counter is a mismatch
+// only where the lock promises fences.
 func (t *Tally) Watch(number int, e runner.Experiment) runner.Experiment {
 	s := e.Scenario()
 	within := Within(s)
-	return Experiment(e, func(o conform.Outcome) { t.add(number, s.Name, within, o) })
+	a, promised := promises.Of(s)[checker.Fence]
+	remembers := promised && a.Outside(s) == nil
+	return Experiment(e, func(o conform.Outcome) {
+		if within && !remembers {
+			o.Mismatches = slices.DeleteFunc(o.Mismatches, conform.Mismatch.Forgets)
+		}
+		t.add(number, s.Name, within, o)
+	})
 }
 
 func (t *Tally) add(number int, scenario string, within bool, o conform.Outcome) {

@@ -27,6 +27,6 @@ func (w watcher) Sent(client, round int, _ env.NodeSet, c env.Command) {
 }
 
 // Replied, Asked and Answered implement [runner.Watcher].
-func (watcher) Replied(int, int, env.Reply)              {}
+func (w watcher) Replied(_, round int, r env.Reply)      { w.Recorder.Replied(round, r) }
 func (watcher) Asked(int, int, env.StoreRequest)         {}
 func (watcher) Answered(int, int, env.StoreReply, error) {}

@@ -20,7 +20,7 @@ var (
 
 // conforms fails the test unless each run within the assumptions is a run of the specification. It logs what
 // was compared.
-func conforms(t *testing.T, tally *watch.Tally, err error) {
+func conforms(t *testing.T, tally *watch.Tally, err error, besides ...string) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -33,18 +33,18 @@ func conforms(t *testing.T, tally *watch.Tally, err error) {
 	for _, f := range tally.Found {
 		t.Errorf("run %d of %s is none of the specification: %v", f.Run, f.Scenario, f.Mismatch)
 	}
-	for _, kind := range []string{"Begin", "Send", "Set", "Extend", "Drop", "Grant", "GiveUp", "Delete", "Empty", "Tick"} {
+	for _, kind := range append([]string{"Begin", "Send", "Set", "Extend", "Drop", "Grant", "GiveUp", "Delete", "Empty", "Tick"}, besides...) {
 		if tally.Steps[kind] == 0 {
 			t.Errorf("no run has a step %s", kind)
 		}
 	}
 }
 
-// Law: each run of a row within the assumptions is a run of the specification.
+// Law: each run of a row within the assumptions is a run of the specification, with the fences that it draws.
 func TestRows(t *testing.T) {
 	var tally watch.Tally
 	err := tally.Rows(t.Context(), *seeds)
-	conforms(t, &tally, err)
+	conforms(t, &tally, err, "BeginDraw", "Count", "Choose", "Raise", "EndDraw")
 }
 
 // Law: so is each run that a hunt makes.
