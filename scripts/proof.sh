@@ -65,7 +65,10 @@ quiet() {
 verify() {
 	local out=$1
 	shift
-	timeout 600 dafny /compile:0 /timeLimit:120 "/xml:$out.xml" "$@" 2>&1 </dev/null | quiet >"$out.txt"
+	{
+		timeout 600 dafny /compile:0 /timeLimit:120 "/xml:$out.xml" "$@" 2>&1 </dev/null
+		[ $? != 124 ] || echo "ended after 600 s"
+	} | quiet >"$out.txt"
 }
 
 # outcome OUT LEMMA: prints what became of a lemma: correct, errors, or nothing if it was not checked.
@@ -76,13 +79,13 @@ outcome() {
 
 # A file is right if Dafny says nothing but that all is verified, and has verified each of its lemmas.
 check_file() {
-	local file=$1 out=$work/${1%.dfy} bad=
+	local file=$1 out=$work/${1%.dfy} bad= start=$SECONDS
 	verify "$out" "$file"
 	for lemma in $(sed -n 's/^lemma \([A-Za-z0-9]*\).*/\1/p' "$file"); do
 		[ "$(outcome "$out" "$lemma")" = correct ] || bad="$bad $lemma"
 	done
 	if [ -z "$bad" ] && grep -qxE 'Dafny program verifier finished with [0-9]+ verified, 0 errors' "$out.txt" && [ "$(wc -l <"$out.txt")" = 1 ]; then
-		echo "ok      $file"
+		echo "ok      $file, $((SECONDS - start)) s"
 	else
 		echo "FAILED  $file:${bad:- Dafny reports:}"
 		sed 's/^/        /' "$out.txt"
@@ -91,7 +94,7 @@ check_file() {
 
 # A control is right if the lemma has errors without the assumption: a timeout or a mistake of syntax is not enough.
 check_control() {
-	local predicate=$1 file=$2 lemma=$3 dir=$work/without-$1
+	local predicate=$1 file=$2 lemma=$3 dir=$work/without-$1 start=$SECONDS
 	mkdir "$dir" && cp ./*.dfy "$dir"
 	sed -i "s/^\(predicate $predicate(.*)\) {.*}\$/\1 { true }/" "$dir"/*.dfy
 	if cmp -s <(cat ./*.dfy) <(cat "$dir"/*.dfy); then
@@ -100,7 +103,7 @@ check_control() {
 	fi
 	(cd "$dir" && verify "$dir/out" "$file" "/proc:Impl\$\$_module.__default.$lemma")
 	if [ "$(outcome "$dir/out" "$lemma")" = errors ]; then
-		echo "ok      without $predicate $lemma fails"
+		echo "ok      without $predicate $lemma fails, $((SECONDS - start)) s"
 	else
 		echo "FAILED  control $predicate: without it $lemma does not fail"
 		sed 's/^/        /' "$dir/out.txt"
