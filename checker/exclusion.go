@@ -76,7 +76,7 @@ func (x *exclusion) Window(e *timeline.WindowEvent) {
 		}
 	case timeline.WindowBegan:
 		s.rose(load, e.At)
-		if between := s.interrupted(room, e.Hold); between != nil {
+		if between := s.interrupted(live, room, e); between != nil {
 			x.violateGap(between, e)
 		}
 		if load > room {
@@ -194,15 +194,26 @@ func (s *sweep) remember(load int, e *timeline.WindowEvent, b *backing) {
 }
 
 // interrupted returns the window with whose end, between the two windows of a late extension, there was room
-// again, or nil. A window that is still live needs no check here: it overlaps the new one.
-func (s *sweep) interrupted(room int, h *timeline.Hold) *ended {
-	before := &h.PastWindow
-	for i := len(s.falls) - 1; before.Ever && i >= 0 && s.falls[i].at > before.End; i-- {
+// again, or nil. A window that is still live needs no check here: it overlaps the new one. The extension is not
+// late if its owner holds the lock by another hold.
+func (s *sweep) interrupted(live []timeline.LiveWindow, room int, e *timeline.WindowEvent) *ended {
+	h, before := e.Hold, &e.Hold.PastWindow
+	if !before.Ever || slices.ContainsFunc(live, func(w timeline.LiveWindow) bool { return sameOwner(w.Hold, h) }) || grantedAnew(h, e.At) {
+		return nil
+	}
+	for i := len(s.falls) - 1; i >= 0 && s.falls[i].at > before.End; i-- {
 		if f := &s.falls[i]; f.load > room && (f.grant.Client != h.Client.Number || f.grant.Token != h.Token) {
 			return f
 		}
 	}
 	return nil
+}
+
+// grantedAnew reports whether the owner of a hold is granted another one at an instant.
+func grantedAnew(h *timeline.Hold, now history.Time) bool {
+	return slices.ContainsFunc(h.Resource.Holds, func(o *timeline.Hold) bool {
+		return sameOwner(o, h) && !o.PastWindow.Ever && o.Windows[timeline.LeaseWindow].BeginsAt(now)
+	})
 }
 
 // contender returns another client's window after the end of the hold that the event extends late, or nil.
@@ -216,7 +227,7 @@ func (s *sweep) contender(live []timeline.LiveWindow, room int, e *timeline.Wind
 		other.note(before[0], e, b)
 		return other
 	}
-	return s.interrupted(room, e.Hold)
+	return s.interrupted(live, room, e)
 }
 
 // violate counts a violation of (a) or (b): the window of the event overlaps a live one.

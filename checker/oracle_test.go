@@ -352,6 +352,62 @@ func TestOracleAgreesWithTheJudge(t *testing.T) {
 	}
 }
 
+// TestOwnersAreOneHolder: of a client that is granted the lock anew under its token, after its validity and while an
+// extension of the hold before is under way, the checker reports a violation if and only if porcupine finds no order
+// in which the client is one holder. Its windows that overlap are one.
+func TestOwnersAreOneHolder(t *testing.T) {
+	broken, excused := 0, 0
+	repeat(t, *histories, func(t *rapid.T) {
+		plain := script{resource: "r", ret: never, warned: never, lost: never, release: never, released: never, killed: never}
+		from := func(least int, label string) int { return least + rapid.IntRange(0, 4).Draw(t, label) }
+		old, anew := plain, plain
+		old.hold, old.client, old.call, anew.hold, anew.client = 1, 1, from(0, "call"), 1, 1
+		old.ret = from(old.call, "granted")
+		old.until = from(old.ret+1, "until")
+		x := extension{call: rapid.IntRange(old.ret, old.until).Draw(t, "extend"), granted: true}
+		anew.ret = from(old.until+1, "granted anew")
+		anew.call = rapid.IntRange(old.ret+1, anew.ret).Draw(t, "call anew")
+		anew.until = from(max(anew.call, old.until+1), "until anew")
+		if rapid.Bool().Draw(t, "releases") {
+			anew.release = from(anew.ret+1, "release") // in one instant with the grant it could be that of the hold before
+			anew.released, anew.outcome = anew.release, history.OK
+		}
+		x.ret = from(max(anew.ret, anew.call+1), "extended") // a call in the instant of its own return may be a re-entry by the extension
+		x.until = from(x.ret+1, "extended until")
+		old.extends = []extension{x}
+		scripts := []script{old, anew}
+		for client := range rapid.IntRange(1, 2).Draw(t, "others") {
+			s := plain
+			s.hold, s.client, s.call, s.until = client+2, client+2, rapid.IntRange(old.until, x.ret).Draw(t, "other"), never
+			s.ret = from(s.call, "other granted")
+			s.release = from(s.ret+1, "other releases")
+			s.released, s.outcome = s.release, history.OK
+			scripts = append(scripts, s)
+		}
+		header, events := write(scripts, rapid.Uint64().Draw(t, "order of ties"))
+		owner, windows := append(old.leaseWindows(), anew.leaseWindows()...), windowsOf(scripts[2:], (*script).leaseWindows)
+		interrupted := !legal(append(slices.Clone(windows), owner[:2]...)) && legal(append(slices.Clone(windows), owner[0]))
+		if late, w := &owner[1], owner[2]; !w.empty() && late.from < w.end || w.from == late.from && !w.empty() {
+			w.end = max(w.end, late.end)
+			owner = []referenceWindow{owner[0], w}
+		}
+		want := legal(append(windows, owner...))
+		f := judge(header, events, checker.Lease).Finding(checker.Lease)
+		if (f.Verdict != checker.Violated) != want {
+			t.Fatalf("the checker: %v (%s); porcupine: legal = %v, in\n%s", f.Verdict, f.Story(), want, listed(events))
+		}
+		switch {
+		case !want:
+			broken++
+		case interrupted:
+			excused++
+		}
+	})
+	if !t.Failed() && (broken*10 < *histories || broken*10 > 9**histories || excused*100 < *histories) {
+		t.Errorf("of %d histories %d break lease exclusion, and %d would without the grants anew", *histories, broken, excused)
+	}
+}
+
 // TestPermitsAreNeverExceeded: plain holds break lease exclusion, and section exclusion, if and only if those that
 // are held at an instant take more permits than there are.
 func TestPermitsAreNeverExceeded(t *testing.T) {

@@ -173,6 +173,7 @@ func (e ending) String() string {
 type interruption struct {
 	empty bool         // the first hold ended before it began
 	over  history.Time // when the first hold ended
+	by    history.Kind // what ended it
 	from  history.Time // when the other hold began
 	held  *ending      // of the other hold; nil: it went on
 	live  bool         // the other hold went on when the extension returned
@@ -192,9 +193,9 @@ func newInterrupted(was *ended, t *timeline.WindowEvent, c *conflict) *violation
 	v := &violation{
 		since: before.From, conflict: c,
 		pair: Pair{First: own, Second: other, From: max(before.End, was.from), To: was.at},
-		got:  [2]string{got(t.Hold, before.From), gotAs(was.acted, was.grant.Granted, was.from)},
+		got:  [2]string{gotAs(!t.Hold.Granted, before.Granted, before.From), gotAs(was.acted, was.grant.Granted, was.from)},
 		gap: &interruption{
-			empty: before.From == before.End, over: before.End,
+			empty: before.From == before.End, over: before.End, by: before.By,
 			from: was.from, live: was.live, held: held, at: t.At,
 		},
 	}
@@ -210,7 +211,7 @@ func (v *violation) interrupted() []Event {
 		own.Text += " with nothing left of it"
 	} else {
 		own.To = l.over
-		own.Text += fmt.Sprintf(" and held it %v", ending{history.Lapse, a.Client, l.over})
+		own.Text += fmt.Sprintf(" and held it %v", ending{l.by, a.Client, l.over})
 	}
 	late := Event{Role: RoleOverlap, From: l.at, Client: a.Client, Resource: a.Resource, Token: a.Token}
 	only := "only then, "

@@ -56,7 +56,7 @@ type Hold struct {
 	Writes     int // writes that may still be applied
 
 	Windows    [WindowKinds]HoldWindow
-	PastWindow PastWindow // the last lease window that has ended
+	PastWindow PastWindow // its owner's last lease window that has ended, once one of its own has
 	Keys       Keys
 }
 
@@ -542,6 +542,9 @@ func (t *Timeline) extend(f *Fact, force bool) bool {
 }
 
 func (t *Timeline) extended(f *Fact, force bool) bool {
+	if !force && f.Actor.Find(f.Event, isCalled) != nil {
+		return false // a grant of this instant under the token comes first: it is no re-entry by this extension
+	}
 	if f.Hold = f.Actor.Find(f.Event, isExtending); f.Hold == nil {
 		if f.releasedExtended() {
 			return true
@@ -590,11 +593,19 @@ func (t *Timeline) lost(f *Fact, force bool) bool {
 	return true
 }
 
+// lapse ends the validity of the hold that has declared this end. Each other of the client's holds and tries under
+// the token may declare it later.
 func (t *Timeline) lapse(f *Fact, force bool) bool {
-	if !t.about(f, force) || f.Hold == nil {
+	f.Hold = f.Actor.Find(f.Event, func(h *Hold) bool { return isHeld(h) && h.Until == f.Until && !h.lapsed.over })
+	if f.Hold == nil && (!t.about(f, force) || f.Hold == nil) {
 		return force
 	}
 	f.Hold.lapse(f.Event)
+	for _, h := range f.Actor.Holds {
+		if h != f.Hold && f.Until != 0 && h.Until != f.Until && !h.Over && h.Token == f.Token && h.Resource == f.Hold.Resource {
+			h.recall(f.Event)
+		}
+	}
 	return true
 }
 

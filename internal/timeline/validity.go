@@ -194,18 +194,23 @@ func (h *Hold) declare(until int64, called history.Time) {
 
 // lapse notes that the client's clock has reached an end of validity.
 func (h *Hold) lapse(e *history.Event) {
-	l, until, at := &h.lapsed, e.Until, lapsedAt(e)
+	l, at := &h.lapsed, lapsedAt(e)
 	if !l.any {
 		l.any, l.first = true, at
 	}
-	now := lapse{until, at, e.Time}
-	if now.ends(h.Until) && !l.over {
+	if now := (lapse{until: e.Until}); now.ends(h.Until) && !l.over {
 		l.over, l.at = true, at
 	}
+	h.recall(e)
+}
+
+// recall keeps a lapse for a return that declares its end later.
+func (h *Hold) recall(e *history.Event) {
+	l := &h.lapsed
 	if len(l.recent) == maxLapses {
 		l.recent = append(l.recent[:0], l.recent[1:]...)
 	}
-	l.recent = append(l.recent, now)
+	l.recent = append(l.recent, lapse{e.Until, lapsedAt(e), e.Time})
 }
 
 // ends reports whether the lapse is that of an end of validity: of any, if it does not say which.

@@ -49,14 +49,19 @@ type HoldWindow struct {
 	End  history.Time
 }
 
+// BeginsAt reports whether the window begins at an instant.
+func (w *HoldWindow) BeginsAt(at history.Time) bool { return w.Begun && w.From == at }
+
 // Empty reports whether the window ended before it began, or when it did.
 func (w *HoldWindow) Empty() bool { return w.Begun && w.Over && w.End <= w.From }
 
-// PastWindow is the last ended lease window of a hold.
+// PastWindow is the last ended lease window of a hold, or of another hold of its client under its token.
 type PastWindow struct {
-	Ever bool
-	From history.Time
-	End  history.Time // if the window was empty: From
+	Ever    bool
+	Granted history.Time // when its hold was granted
+	From    history.Time
+	End     history.Time // if the window was empty: From
+	By      history.Kind // what ended it
 }
 
 // WindowChange is what happens to the window of a hold in an instant.
@@ -383,25 +388,38 @@ func (ws *windows) drain(q *windowQueue) {
 // pass updates the live windows by an event that is certain, and passes it on. A window that begins becomes
 // live only after its observer has received the event.
 func (ws *windows) pass(q *windowQueue, e *WindowEvent) {
-	past := &e.Hold.PastWindow
 	switch e.Change {
 	case WindowEnded:
 		e.Began, e.None = q.end(e.Hold)
 		ws.notify(e)
-		if !e.None && ws.canReopen() {
-			*past = PastWindow{Ever: true, From: e.Began, End: e.At}
+		if !e.None {
+			ws.note(q, e, e.Began)
 		}
 	case WindowBegan:
 		ws.notify(e)
 		q.begin(e)
 	case WindowEmpty:
-		if ws.canReopen() {
-			*past = PastWindow{Ever: true, From: e.At, End: e.At}
-		}
+		ws.note(q, e, e.At)
 		ws.notify(e)
 	case ExtendedLate:
-		if past.End != e.At { // else the hold was granted and ended in this instant
+		if e.Hold.PastWindow.End != e.At { // else the hold was granted and ended in this instant
 			ws.notify(e)
+		}
+	}
+}
+
+// note notes the last window of a hold, and of its client's earlier holds under its token that are over: one
+// that is extended late has been held by its owner since.
+func (ws *windows) note(q *windowQueue, e *WindowEvent, from history.Time) {
+	h := e.Hold
+	if !ws.canReopen() {
+		return
+	}
+	w := PastWindow{Ever: true, Granted: h.GrantedAt, From: from, End: e.At, By: e.By}
+	h.PastWindow = w
+	for _, o := range h.Client.Holds {
+		if o.PastWindow.Ever && o.Token == h.Token && o.Resource == h.Resource && !slices.ContainsFunc(q.Live, func(l LiveWindow) bool { return l.Hold == o }) {
+			o.PastWindow = w
 		}
 	}
 }
