@@ -141,10 +141,18 @@ type planner struct {
 	running  map[int]int          // by node: the send whose command it executes
 	down     map[int]Time         // by node: since when
 	past     map[place][]*version // since it last lost data
+	effects  map[place][]effect   // of requests, since then
 	clocks   map[int][]look       // by client
 	counters map[place]uint64     // the numbers of counters, by their keys
 	counts   map[asked][]counting // in their order
 	end      Time                 // of the run, so far
+}
+
+// effect is a change that a request has made.
+type effect struct {
+	send   int
+	before *version // nil: there was no key
+	step   int
 }
 
 type tryName struct {
@@ -178,7 +186,7 @@ func (p *planner) add(s step) { p.steps = append(p.steps, s) }
 func plan(r *Recorder) []step {
 	p := &planner{
 		recorder: r, tries: map[tryName]*tryPlan{}, has: map[place]*version{}, running: map[int]int{},
-		down: map[int]Time{}, past: map[place][]*version{}, clocks: map[int][]look{},
+		down: map[int]Time{}, past: map[place][]*version{}, effects: map[place][]effect{}, clocks: map[int][]look{},
 		counters: map[place]uint64{}, counts: map[asked][]counting{},
 	}
 	for i := range r.list {
@@ -463,8 +471,39 @@ func (p *planner) keyEvent(s step, k *record) {
 			v.stored = max(v.stored, before.stored)
 		}
 	}
+	p.effects[at] = append(p.effects[at], effect{p.running[e.Node], before, len(p.steps)})
 	p.keep(at, v)
 	p.add(s)
+}
+
+// undo takes back the last effects of requests to whose replies no client has received, up to one before which the
+// node had what it has now: what a node loses that it has not acknowledged (a record that is not synced yet) it never
+// did. It returns false if there is no such effect.
+func (p *planner) undo(at place, same func(before *version) bool) bool {
+	all := p.effects[at]
+	for i, e := range slices.Backward(all) {
+		if p.recorder.seen[asked{e.send, at.node}] {
+			return false
+		}
+		if !same(e.before) {
+			continue
+		}
+		for _, undone := range all[i:] {
+			s := &p.steps[undone.step]
+			p.versions = slices.DeleteFunc(p.versions, func(v *version) bool { return v == s.version })
+			p.past[at] = slices.DeleteFunc(p.past[at], func(v *version) bool { return v == s.version })
+			if undone.before != nil && undone.before.next == s.version {
+				undone.before.next = nil
+			}
+			s.kind = ""
+		}
+		p.effects[at] = all[:i]
+		if e.before != nil {
+			p.has[at] = e.before
+		}
+		return true
+	}
+	return false
 }
 
 // keep notes what a node stores now.
@@ -480,6 +519,7 @@ func (p *planner) goneEvent(s step, e *history.Event) {
 	delete(p.has, at)
 	switch e.Reason {
 	case history.Expired:
+		delete(p.effects, at)
 		if v != nil {
 			v.gone = s.at
 		}
@@ -494,6 +534,7 @@ func (p *planner) goneEvent(s step, e *history.Event) {
 			run.try.presumed = len(p.steps)
 			p.giveUp(s, run.try)
 		}
+		p.effects[at] = append(p.effects[at], effect{p.running[e.Node], v, len(p.steps)})
 	case history.Forgotten, history.RolledBack:
 		s.kind, s.since = empty, s.at
 		if since, down := p.down[e.Node]; down {
@@ -504,7 +545,11 @@ func (p *planner) goneEvent(s step, e *history.Event) {
 				return // another version is there instead
 			}
 		}
+		if p.undo(at, func(before *version) bool { return before == nil }) {
+			return
+		}
 		delete(p.past, at)
+		delete(p.effects, at)
 	case history.Evicted:
 		s.kind = drop
 	default:
@@ -519,6 +564,12 @@ func (p *planner) restore(order int, k *record) {
 	if v := p.has[at]; v != nil && v.token == k.event.Token && v.stored == k.stored {
 		return
 	}
+	if p.undo(at, func(before *version) bool {
+		return before != nil && before.token == k.event.Token && before.stored == k.stored
+	}) {
+		return
+	}
+	delete(p.effects, at)
 	ends := forever
 	if k.event.Ends != 0 {
 		ends = Time(k.event.Ends)

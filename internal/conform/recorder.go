@@ -27,7 +27,8 @@ type Recorder struct {
 	header history.Header
 	clocks Clocks
 	list   []record
-	sends  map[int]send // by their numbers
+	sends  map[int]send   // by their numbers
+	seen   map[asked]bool // replies that a client has received
 }
 
 // New returns a recorder that calls each with the outcome of each run.
@@ -66,7 +67,7 @@ type send struct {
 
 // Start begins a run.
 func (r *Recorder) Start(h history.Header, c Clocks) {
-	r.header, r.clocks, r.list, r.sends = h, c, r.list[:0], map[int]send{}
+	r.header, r.clocks, r.list, r.sends, r.seen = h, c, r.list[:0], map[int]send{}, map[asked]bool{}
 }
 
 // Record implements [history.Sink].
@@ -104,9 +105,10 @@ func (r *Recorder) Restored(node int, resource, token string, expiry int64, ends
 	})
 }
 
-// Replied records that a client has received a reply. Only those that read a counter matter: a client chooses
-// its number by what it has read, not by what nodes had.
+// Replied records that a client has received a reply: what a node loses that nobody has seen it never did. Those that
+// read a counter also say when: a client chooses its number by what it has read, not by what nodes had.
 func (r *Recorder) Replied(number int, reply env.Reply) {
+	r.seen[asked{number, reply.Node}] = true
 	if r.sends[number].command.Op == env.OpCount && reply.Answer == env.Yes {
 		r.list = append(r.list, record{what: replied, at: Time(r.clocks.Ground()), node: reply.Node, send: number, number: reply.Count})
 	}

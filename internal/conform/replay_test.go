@@ -42,8 +42,15 @@ func (s *script) send(c int, op env.Op, token string) int {
 	return s.sends
 }
 
+// executes lets a node carry out a command, and the client receive its reply.
 func (s *script) executes(node, send int, k history.Kind, reason string) {
 	s.recorder.Executes(node, send)
+	s.recorder.Replied(send, env.Reply{Node: node, Answer: env.Yes})
+	s.unheard(node, send, k, reason)
+}
+
+// unheard is the effect of a command to which no reply arrives.
+func (s *script) unheard(node, send int, k history.Kind, reason string) {
 	c := s.recorder.sends[send]
 	s.event(history.Event{Kind: k, Client: c.client, Node: node, Resource: "r", Token: c.command.Token, Ends: s.now.Add(100 * ms), Reason: reason})
 }
@@ -337,6 +344,36 @@ func TestDraw(t *testing.T) {
 		}
 		if name == "as it should be" && (o.Steps["BeginDraw"] != 1 || o.Steps["Count"] != 2 || o.Steps["Choose"] != 1 || o.Steps["Raise"] != 2 || o.Steps["EndDraw"] != 1) {
 			t.Errorf("%v", o.Steps)
+		}
+	}
+}
+
+// Law: what a node loses that nobody has seen it never did: with appendfsync always, a power loss before the sync.
+// What somebody has seen is lost.
+func TestLossOfWhatNobodyHasSeen(t *testing.T) {
+	for _, seen := range []bool{false, true} {
+		s := newScript()
+		first := s.begin(1, "a")
+		s.at(ms)
+		s.recorder.Executes(1, first)
+		if seen {
+			s.recorder.Replied(first, env.Reply{Node: 1, Answer: env.Yes})
+		}
+		s.unheard(1, first, history.KeySet, "")
+		s.at(2 * ms)
+		s.event(history.Event{Kind: history.NodeDown, Node: 1})
+		s.event(history.Event{Kind: history.KeyGone, Node: 1, Resource: "r", Token: "a", Reason: history.RolledBack})
+		s.at(3 * ms)
+		s.event(history.Event{Kind: history.NodeUp, Node: 1})
+		s.client(1, history.Refused, "a")
+		second := s.begin(2, "b")
+		s.executes(1, second, history.KeySet, "")
+		s.executes(2, second, history.KeySet, "")
+		s.at(4 * ms)
+		s.granted(2, history.Granted, "b", 101*ms)
+		o := s.end()
+		if lost := o.Steps[string(empty)] > 0; lost != seen || (len(o.Mismatches) > 0) != seen {
+			t.Errorf("seen %t: %v, %v", seen, o.Steps, o.Mismatches)
 		}
 	}
 }
