@@ -85,7 +85,7 @@ type tryPlan struct {
 // drawPlan is the draw of a fence.
 type drawPlan struct {
 	counter string
-	chosen  bool // it has chosen a number: replies that come later change nothing
+	chosen  uint64 // the number that it has chosen: replies that come later change nothing; 0: none yet
 	number  int
 }
 
@@ -144,6 +144,7 @@ type planner struct {
 	effects  map[place][]effect   // of requests, since then
 	clocks   map[int][]look       // by client
 	counters map[place]uint64     // the numbers of counters, by their keys
+	raises   map[place][]effect   // of counters
 	counts   map[asked][]counting // in their order
 	end      Time                 // of the run, so far
 }
@@ -152,6 +153,7 @@ type planner struct {
 type effect struct {
 	send   int
 	before *version // nil: there was no key
+	number uint64   // of a counter, before
 	step   int
 }
 
@@ -187,7 +189,7 @@ func plan(r *Recorder) []step {
 	p := &planner{
 		recorder: r, tries: map[tryName]*tryPlan{}, has: map[place]*version{}, running: map[int]int{},
 		down: map[int]Time{}, past: map[place][]*version{}, effects: map[place][]effect{}, clocks: map[int][]look{},
-		counters: map[place]uint64{}, counts: map[asked][]counting{},
+		counters: map[place]uint64{}, raises: map[place][]effect{}, counts: map[asked][]counting{},
 	}
 	for i := range r.list {
 		p.record(i, &r.list[i])
@@ -254,7 +256,8 @@ func (p *planner) sent(order int, k *record) {
 }
 
 // draws finds the begin of a draw, and the number that it tries. A draw begins when the client has looked at its
-// clock, before it asks for the counters.
+// clock, before it asks for the counters. A client that asks one node after another sends to each, and to the last
+// ones when it has chosen.
 func (p *planner) draws(order int, k *record, of send) {
 	t := of.try
 	if t == nil {
@@ -266,14 +269,16 @@ func (p *planner) draws(order int, k *record, of send) {
 	case t.set == nil || t.draw == nil && of.command.Op == env.OpRaise:
 		s.kind, s.counter = stray, ""
 	case of.command.Op == env.OpCount:
-		if t.draw == nil {
-			t.draw = &drawPlan{}
+		if t.draw != nil {
+			return
 		}
-		t.draw.counter, t.draw.chosen = s.counter, false
+		t.draw = &drawPlan{counter: s.counter}
 		s.kind, s.order = beginDraw, max(t.looked, t.set.order)
 		s.at = p.recorder.list[s.order].at
+	case t.draw.chosen == s.number:
+		return
 	default:
-		s.kind, t.draw.chosen = choose, true
+		s.kind, t.draw.chosen = choose, s.number
 	}
 	p.add(s)
 }
@@ -281,7 +286,7 @@ func (p *planner) draws(order int, k *record, of send) {
 // replied finds when a node read the number that a client receives.
 func (p *planner) replied(order int, k *record) {
 	of := p.recorder.sends[k.send]
-	if of.try == nil || of.try.draw == nil || of.try.draw.chosen {
+	if of.try == nil || of.try.draw == nil || of.try.draw.chosen > 0 {
 		return
 	}
 	s := step{kind: stray, order: order, at: k.at, resource: of.try.resource, try: of.try, node: k.node}
@@ -299,6 +304,7 @@ func (p *planner) replied(order int, k *record) {
 // of one instant are one: a fault removes a counter before it brings an older one back.
 func (p *planner) counted(order int, k *record) {
 	at := place{k.node, k.event.Resource}
+	was := p.counters[at]
 	p.counters[at] = k.number
 	s := step{kind: change, order: order, at: k.at, node: k.node, counter: at.resource, number: k.number}
 	s.what = fmt.Sprintf("the counter of node %d is %d", k.node, k.number)
@@ -311,11 +317,35 @@ func (p *planner) counted(order int, k *record) {
 	switch {
 	case before.what == executing && before.node == k.node && of.command.Op == env.OpRaise && of.try != nil && of.try.draw != nil:
 		s.kind, s.try, s.resource = raise, of.try, of.try.resource
+		p.raises[at] = append(p.raises[at], effect{send: before.send, number: was, step: len(p.steps)})
 	case last.kind == change && last.node == k.node && last.counter == s.counter && last.at == k.at:
-		last.number = k.number
+		if last.number = k.number; p.undoRaises(at, k.number) {
+			last.kind = ""
+		}
+		return
+	case p.undoRaises(at, k.number):
 		return
 	}
 	p.add(s)
+}
+
+// undoRaises is [planner.undo] for a counter, which is at a number again.
+func (p *planner) undoRaises(at place, number uint64) bool {
+	all := p.raises[at]
+	for i, e := range slices.Backward(all) {
+		if p.recorder.seen[asked{e.send, at.node}] {
+			return false
+		}
+		if e.number != number {
+			continue
+		}
+		for _, undone := range all[i:] {
+			p.steps[undone.step].kind = ""
+		}
+		p.raises[at] = all[:i]
+		return true
+	}
+	return false
 }
 
 func (p *planner) event(order int, k *record) {
@@ -471,7 +501,7 @@ func (p *planner) keyEvent(s step, k *record) {
 			v.stored = max(v.stored, before.stored)
 		}
 	}
-	p.effects[at] = append(p.effects[at], effect{p.running[e.Node], before, len(p.steps)})
+	p.effects[at] = append(p.effects[at], effect{send: p.running[e.Node], before: before, step: len(p.steps)})
 	p.keep(at, v)
 	p.add(s)
 }
@@ -534,7 +564,7 @@ func (p *planner) goneEvent(s step, e *history.Event) {
 			run.try.presumed = len(p.steps)
 			p.giveUp(s, run.try)
 		}
-		p.effects[at] = append(p.effects[at], effect{p.running[e.Node], v, len(p.steps)})
+		p.effects[at] = append(p.effects[at], effect{send: p.running[e.Node], before: v, step: len(p.steps)})
 	case history.Forgotten, history.RolledBack:
 		s.kind, s.since = empty, s.at
 		if since, down := p.down[e.Node]; down {

@@ -108,8 +108,11 @@ func (r *Recorder) Restored(node int, resource, token string, expiry int64, ends
 // Replied records that a client has received a reply: what a node loses that nobody has seen it never did. Those that
 // read a counter also say when: a client chooses its number by what it has read, not by what nodes had.
 func (r *Recorder) Replied(number int, reply env.Reply) {
+	if reply.Answer != env.Yes {
+		return
+	}
 	r.seen[asked{number, reply.Node}] = true
-	if r.sends[number].command.Op == env.OpCount && reply.Answer == env.Yes {
+	if r.sends[number].command.Op == env.OpCount {
 		r.list = append(r.list, record{what: replied, at: Time(r.clocks.Ground()), node: reply.Node, send: number, number: reply.Count})
 	}
 }

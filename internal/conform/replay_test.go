@@ -329,6 +329,7 @@ func TestDraw(t *testing.T) {
 			do([]string{"", "raise 1", "raise 2"}[node], func() {
 				s.recorder.Executes(node, s.sends)
 				s.recorder.Counted(node, "r:fence", 1)
+				s.recorder.Replied(s.sends, env.Reply{Node: node, Answer: env.Yes, Count: 1})
 			})
 		}
 		do("grant", func() {
