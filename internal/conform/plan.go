@@ -194,6 +194,11 @@ func plan(r *Recorder) []step {
 	for i := range r.list {
 		p.record(i, &r.list[i])
 	}
+	for i, s := range p.steps { // a node that never comes back has forgotten nothing
+		if since, down := p.down[s.node]; down && s.kind == change && s.at >= since {
+			p.steps[i].kind = ""
+		}
+	}
 	p.expiries()
 	p.leases()
 	slices.SortStableFunc(p.steps, func(a, b step) int { return a.order - b.order })
