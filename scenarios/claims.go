@@ -50,10 +50,10 @@ var articleURLs = map[string]string{
 	"valkey.io": "https://valkey.io/topics/distlock/",
 
 	"Gray and Cheriton":     "https://dl.acm.org/doi/10.1145/74851.74870",
-	"A. J. J. Davis":        "https://emptysqua.re/blog/",
+	"A. J. J. Davis":        "https://emptysqua.re/blog/timers-distributed-algorithms/",
 	"AWS Builders' Library": "https://aws.amazon.com/builders-library/leader-election-in-distributed-systems/",
 	"client-go":             "https://pkg.go.dev/k8s.io/client-go/tools/leaderelection",
-	"DynamoDB lock client":  "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/BestPractices_DistributedLocking.html",
+	"DynamoDB lock client":  "https://github.com/awslabs/amazon-dynamodb-lock-client#readme",
 	"Redisson":              "https://redisson.pro/docs/data-and-services/locks-and-synchronizers/",
 }
 

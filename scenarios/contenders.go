@@ -128,7 +128,7 @@ var stored = []Contender{
 	},
 	{
 		Name: "expiring-key", Summary: "a key that the store deletes after its time to live, with its revision as a fence, checked on reads and writes", Waits: WaitingSpins,
-		Claims: []Claim{{By: "Azure Blob Storage", When: 2026, Says: "a lease does not outlive its holder", Source: "Lease Blob", URL: "https://learn.microsoft.com/en-us/rest/api/storageservices/lease-blob"}},
+		Claims: []Claim{{By: "Azure Blob Storage", When: 2026, Says: "a lease lasts 15 to 60 seconds, or for ever", Source: "Lease Blob", URL: "https://learn.microsoft.com/en-us/rest/api/storageservices/lease-blob"}},
 		Lock:   expiring("expiring-key"), Deployment: agreed(guard.Fenced),
 		Expect: consented(holds),
 	},
@@ -149,7 +149,7 @@ var stored = []Contender{
 	{
 		Name: "dynamodb-lock", Summary: "a record that is replaced at its version if that has not changed for a TTL, by the clock of who waits; the version is a fence, checked on reads and writes", Waits: WaitingSpins,
 		Remark: "No clock is compared with another. Who comes after a death waits for a TTL from its own first look.",
-		Claims: []Claim{{By: "DynamoDB lock client", When: 2026, Says: "record version and local wait trust nobody's clock", Source: "Distributed locking with the DynamoDB Lock Client"}},
+		Claims: []Claim{{By: "DynamoDB lock client", When: 2026, Says: "safe: machines may disagree on the time", Source: `README, section "How we handle clock skew"`}},
 		Lock:   expiring("dynamodb-lock"), Deployment: agreed(guard.Fenced),
 		Expect: consented(holds),
 	},

@@ -15,7 +15,7 @@ var driftSeries = Series{
 	Claims: []Claim{
 		fromKleppmann("unsafe near the TTL", onSynchrony), fromRedis("safe: allowance", "Is the Algorithm Asynchronous?"),
 		said("Gray and Cheriton", 1989, "short terms suffice; a fast server or a slow client breaks it", `"Leases: An Efficient Fault-Tolerant Mechanism for Distributed File Cache Consistency"`),
-		said("A. J. J. Davis", 2026, "timers need a margin above 1/500", `"Leader Leases Rely on Timers", after Ongaro`),
+		said("A. J. J. Davis", 2026, "reliable with a margin a little over 1/500", `timers in distributed algorithms, section "Leader Leases Rely on Timers"`),
 	},
 	Varied:   "rate error of either side",
 	Property: checker.Lease,
