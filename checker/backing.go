@@ -6,7 +6,7 @@ import (
 )
 
 // Backing says that each hold is backed until the end on which its holder relies: by a quorum of the nodes, each of
-// which keeps the hold's token, or has lost it while its vote does not count (see [timeline.Hold.Backers]). A lock in a
+// which keeps the hold's token, or has lost it while its vote does not count. A lock in a
 // store has its entry instead.
 //
 // While a hold is backed nobody else can be granted the lock, so lease exclusion follows from it. A hold that is not

@@ -158,13 +158,10 @@ type Connections struct {
 	// outlasts requests that are given up.
 	Pipelined bool `yaml:"pipelined,omitempty"`
 
-	// Batched sends requests as package redisnode does with its
-	// default options. While no request of a client to a node is in progress, the
-	// next one is sent alone. Others wait, and are sent together over one
-	// connection, when the requests in progress have ended, or after 1 ms for each
-	// connection in use. A node that does not answer is sent one request at a
-	// time; requests that would have to wait for it fail at once, and are
-	// never sent.
+	// Batched sends requests as package redisnode does with its default options: the next one alone while
+	// a client has none in progress to a node, others together over one connection when those have ended, or
+	// after 1 ms for each connection in use. A node that does not answer is sent one request at a time; others
+	// fail at once, and are never sent.
 	Batched bool `yaml:"batched,omitempty"`
 }
 

@@ -46,8 +46,7 @@ type Scenario struct {
 	// fault, and that of a TTL.
 	SlipMargin time.Duration `yaml:"slip_margin,omitempty" want:"0s.."`
 
-	// Expect is the verdict that each property should get. A property without an expectation must
-	// not be violated. If unknown is expected, any verdict is as expected.
+	// Expect is the verdict that each property should get.
 	Expect Expectations `yaml:"expect,omitempty"`
 
 	Limits Limits `yaml:"limits,omitempty"`

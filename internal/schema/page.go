@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/form"
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // block is a generated part of a page: everything between two comments, the first of which names a
@@ -18,12 +17,13 @@ var block = regexp.MustCompile(`(?s)<!-- made: ([a-z-]+) -->\n.*?<!-- /made -->`
 // Page renews the generated parts of a page, from the type with the part's name or from others, and
 // returns their names. An unknown name is an error.
 func (f *Format) Page(text string, others map[string]string) (renewed string, names []string, err error) {
+	said := written{}
 	renewed = block.ReplaceAllStringFunc(text, func(old string) string {
 		name := block.FindStringSubmatch(old)[1]
 		names = append(names, name)
 		made, known := others[name]
 		if t := f.find(name); t != nil {
-			made = t.table()
+			made = said.list(t)
 		} else if !known {
 			err = fmt.Errorf("schema: there is no type %s", name)
 			return old
@@ -42,37 +42,62 @@ func (f *Format) find(name string) *Type {
 	return nil
 }
 
-// table describes a type.
-func (t *Type) table() string {
+// written are the types in whose lists the texts of a page stand. A long one stands once.
+type written map[string]string
+
+// once returns a text, or in its place where it stands.
+func (s written) once(text, in string) string {
+	if there := s[text]; there != "" && len(text) > 60 {
+		return fmt.Sprintf("See [%s](#%s).", there, there)
+	}
+	s[text] = in
+	return text
+}
+
+// all returns the type in whose list the texts of all words stand, if there is one.
+func (s written) all(words []Word) (there string) {
+	for _, w := range words {
+		if there = s[w.Text]; there == "" || there != s[words[0].Text] {
+			return ""
+		}
+	}
+	return there
+}
+
+// list describes a type.
+func (s written) list(t *Type) string {
 	var b strings.Builder
-	if t.Text != "" {
+	if t.Text != "" && s[t.Text] == "" {
 		fmt.Fprintf(&b, "%s\n\n", t.Text)
+		s[t.Text] = t.Name
 	}
-	if t.Words != nil {
-		b.WriteString("| value | meaning |\n|---|---|\n")
-		for _, w := range t.Words {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", w.Name, cell(w.Text))
-		}
+	if there := s.all(t.Words); there != "" {
+		fmt.Fprintf(&b, "One of those in [%s](#%s).\n", there, there)
 		return b.String()
 	}
-	if len(t.Fields) == 0 {
-		return b.String()
+	for _, w := range t.Words {
+		fmt.Fprintf(&b, "- `%s`: %s\n", w.Name, s.once(w.Text, t.Name))
 	}
-	b.WriteString("| field | value | if left out | meaning |\n|---|---|---|---|\n")
+	var faults []string
 	for _, d := range t.Fields {
-		without, text := d.without(), d.Text
-		if said := absent.FindStringSubmatch(text); said != nil && !d.Required {
-			without, text = said[1], strings.TrimSpace(strings.Replace(text, said[0], "", 1))
+		if d.Type != nil && d.Type.Fault {
+			faults = append(faults, "`"+d.Name+"`")
+			continue
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", d.Name, d.wants(), cell(without), cell(text))
+		text := s.once(d.Text, t.Name)
+		if said := absent.FindStringSubmatch(text); said != nil && !d.Required {
+			text = strings.TrimSpace(strings.Replace(text, said[0], "", 1)) + " If left out: " + said[1] + "."
+		}
+		fmt.Fprintf(&b, "- `%s` (%s): %s\n", d.Name, d.wants(), text)
+	}
+	if faults != nil {
+		fmt.Fprintf(&b, "- one of %s: a [kind of fault](faults.md) with its fields.\n", strings.Join(faults, ", "))
 	}
 	return b.String()
 }
 
 // absent finds the sentence that describes an omitted field.
 var absent = regexp.MustCompile(`(?:Nothing means|Nothing:|None:) ([^.]*)\.`)
-
-func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
 // wants describes the values of a field.
 func (d Field) wants() string {
@@ -84,14 +109,17 @@ func (d Field) wants() string {
 		what += ", either way"
 	}
 	if d.List {
-		return "list: " + what
+		what = "list: " + what
+	}
+	if d.Required {
+		what += ", **required**"
 	}
 	return what
 }
 
 func within(l *form.Limit) string {
 	switch {
-	case l == nil || l.Pattern != "" || l.Min == "0s" && l.Max == "" && !l.Above:
+	case l == nil || l.Pattern != "" || (l.Min == "0s" || l.Min == "0") && l.Max == "" && !l.Above:
 		return ""
 	case l.OneOf != nil:
 		return ": `" + strings.Join(l.OneOf, "`, `") + "`"
@@ -110,28 +138,11 @@ func sortOf(of reflect.Type, named *Type) string {
 	case of == reflect.TypeFor[time.Duration]():
 		return "duration"
 	case of.Kind() == reflect.Bool:
-		return "`true` or `false`"
+		return "boolean"
 	case of.Kind() == reflect.Float64:
 		return "number"
 	case of.Kind() == reflect.String:
 		return "text"
 	}
 	return "whole number"
-}
-
-// without describes an omitted field.
-func (d Field) without() string {
-	switch {
-	case d.Required:
-		return "**required**"
-	case d.List:
-		return "none"
-	case d.Of == reflect.TypeFor[nemesis.Range](), d.Of == reflect.TypeFor[nemesis.Distribution](), d.Of == reflect.TypeFor[time.Duration]():
-		return "`0s`"
-	case d.Type != nil, d.Of.Kind() == reflect.String:
-		return "–"
-	case d.Of.Kind() == reflect.Bool:
-		return "`false`"
-	}
-	return "`0`"
 }
