@@ -204,7 +204,7 @@ type KeyLoss struct {
 	Silent history.Time  // until when the node's vote is known not to count: it is down, or in quarantine
 	Kept   history.Time  // until when the node was to keep it, by its clock as it ran; Forever: not known, or for ever
 	Early  time.Duration // by how much the key expired early, at least
-	back   bool          // the node came back after the TTL was set
+	back   bool          // the node came back after the key was given another TTL than its first
 	Asked  int           // the other client whose request made the key expire early
 	Due    history.Time  // when its TTL would have been over, or was
 }
@@ -233,7 +233,8 @@ func (t *Timeline) lose(k *KeyChange) {
 			v.Asked = given.client
 		}
 		v.Early = given.at.Add(given.ttl).Sub(k.At)
-		v.back = HappenedSince(t.Started, k.Node, given.at)
+		// A key that was never renewed has had one expiry, so no former state can have an earlier one.
+		v.back = given.at > h.Acquire.At && HappenedSince(t.Started, k.Node, given.at)
 	}
 	h.KeyHistory().Lost = append(h.KeyHistory().Lost, v)
 }
