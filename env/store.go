@@ -121,6 +121,10 @@ type StoreRequest struct {
 	Sequential bool          // of StoreCreate
 	Expires    bool          // of StoreCreate with a TTL: the store deletes the entry when that has passed
 
+	// Serializable, of StoreList: the node that is asked replies from the state that it has, which
+	// may be an old one.
+	Serializable bool
+
 	// Delay, of StoreCreate with a session, is a lock-delay: if the session ends
 	// by time, and not by StoreClose, the key cannot be created again for so
 	// long.
@@ -156,7 +160,7 @@ type StoreReply struct {
 
 // Store is a linearizable store that several machines replicate, as one client
 // sees it: requests take effect one after another, each between its call and
-// its return.
+// its return, but for serializable reads.
 type Store interface {
 	// Ask hands the request to the store and waits for the reply until the
 	// instant until on the client's monotonic clock. After any error the request

@@ -26,46 +26,87 @@ Made by `+"`go -C evidence run . debate`"+` from results/reference; %s.
 
 A row is one scenario, run with many seeds in the simulator. A series is one scenario at several values of a parameter. "lockstorm run ROW" repeats a row, and prints the story of its first violations; "lockstorm debate ROW" prints the table of a series.
 
-- *expected* and *seen* are verdicts: ✗ violated in some run, ✓ holds in all, · nothing to judge.
+- *Kleppmann*, *antirez*, *today* claim a verdict; numbers in brackets are [sources](#sources). A row without claims is ours.
+- *expected*: ✗ violated in some run, ✓ holds in all, · nothing to judge. What was seen follows where it differs.
 - *violated* is the share of the runs that violate those properties, with its 95 %% Wilson interval in percent.
 
 %s.`, madeWith(reference.Versions), summary.Codes())
+	cited := sources{numbers: map[string]int{}, parts: map[string][]string{}}
 	for _, t := range scenarios.Topics() {
 		p.say("\n## %s", t.Name)
-		rows := &textfmt.Table{Head: slices.Concat([]string{"row"}, report.Claimants(), []string{"expected", "seen", "violated"})}
+		rows := &textfmt.Table{Head: slices.Concat([]string{"row"}, report.Claimants(), []string{"expected", "violated"})}
 		for _, r := range t.Rows {
-			tally, ran := found[r.Name]
-			if !ran {
-				continue
+			if tally, ran := found[r.Name]; ran {
+				rows.Add(slices.Concat([]string{"**" + r.Name + "**: " + r.Summary}, report.Claimed(cited.mark(r.Claims)), []string{expected(r.Scenario) + unexpected(tally), violated(tally)})...)
 			}
-			rows.Add(slices.Concat([]string{"**" + r.Name + "**: " + r.Summary}, report.Claimed(r.Claims), []string{expected(r.Scenario), seen(tally), violated(tally)})...)
 		}
 		p.table(rows)
 		for _, s := range t.Series {
 			if curve := found.Curve(s); len(curve.Tallies) > 0 {
-				p.series(curve)
+				p.series(curve, cited.mark(s.Claims))
 			}
 		}
-		p.notes(t)
+		p.remarks(t)
 	}
 	p.say("\n## Claims that are not tested here\n")
-	untested := &textfmt.Table{Head: []string{"claim", "source", "why it has no row"}}
 	for _, u := range scenarios.UntestedClaims() {
-		untested.Add(u.Says, cited(u.Claim), u.Why)
+		p.say("- %s [%d]: %s.", u.Says, cited.number(u.Claim), u.Why)
 	}
-	p.table(untested)
+	p.say("\n## Sources\n")
+	for _, document := range cited.documents {
+		p.say("- %s: %s", document, strings.Join(cited.parts[document], ", "))
+	}
 	return p.String(), nil
 }
+
+// sources numbers what is cited, in the order of the first citations. A part of a document has a number of its own.
+type sources struct {
+	numbers   map[string]int // by part
+	documents []string
+	parts     map[string][]string // by document, each with its number
+}
+
+// number returns the number of a claim's source.
+func (s *sources) number(c scenarios.Claim) int {
+	title, section, _ := strings.Cut(c.Source, ", section ")
+	document := fmt.Sprintf("%s %d, [%s](%s)", c.By, c.When, strings.Trim(title, `"`), c.Link())
+	part := document + section
+	if s.numbers[part] == 0 {
+		s.numbers[part] = len(s.numbers) + 1
+		if s.parts[document] == nil {
+			s.documents = append(s.documents, document)
+		}
+		s.parts[document] = append(s.parts[document], strings.TrimSpace(fmt.Sprintf("[%d] %s", s.numbers[part], section)))
+	}
+	return s.numbers[part]
+}
+
+// mark adds the number of its source to each claim. The year stands with the source.
+func (s *sources) mark(claims []scenarios.Claim) []scenarios.Claim {
+	marked := slices.Clone(claims)
+	for i, c := range claims {
+		to := &marked[i].By
+		if slices.Contains(report.Claimants(), c.By) {
+			to = &marked[i].Says
+		}
+		*to += fmt.Sprintf(" [%d]", s.number(c))
+		marked[i].When = now
+	}
+	return marked
+}
+
+// now is a year that tables do not print.
+const now = 2026
 
 // expected returns the expected verdicts.
 func expected(s scenarios.Scenario) string { return summary.Grouped(s.Expect.Want) }
 
-// seen returns the verdicts over all runs, and the conclusion if it is not as expected.
-func seen(t runner.Tally) string {
+// unexpected returns the verdicts over all runs, and the conclusion, if it is not as expected.
+func unexpected(t runner.Tally) string {
 	if summary.Worst([]runner.Tally{t}) == runner.AsExpected {
-		return "as expected"
+		return ""
 	}
-	return summary.Signs(t) + ", " + t.Conclusion().String()
+	return "; seen: " + summary.Signs(t) + ", " + t.Conclusion().String()
 }
 
 // violated returns the shares of the runs that violate properties.
@@ -85,51 +126,24 @@ func violated(t runner.Tally) string {
 	return strings.Join(parts, "; ")
 }
 
-// series adds a series with the value at which it turns.
-func (p *text) series(c report.Curve) {
-	p.say("- **%s**: %s. %s", report.SeriesName(c.Series), c.Summary, strings.ReplaceAll(c.Threshold(), "\n", " "))
+// series adds a series with the value at which it turns, and what is claimed of it.
+func (p *text) series(c report.Curve, claims []scenarios.Claim) {
+	line := fmt.Sprintf("- **%s**: %s. %s", report.SeriesName(c.Series), c.Summary, strings.ReplaceAll(c.Threshold(), "\n", " "))
+	for _, v := range scenarios.Voices(claims) {
+		if said := v.Says(); said != "" {
+			line += fmt.Sprintf(" %s: %s.", v.Name, said)
+		}
+	}
+	p.say("%s", line)
 }
 
-// cited is a source with its address.
-func cited(c scenarios.Claim) string { return fmt.Sprintf("[%s](%s)", c.Article(), c.Link()) }
-
-// notes adds the sources of a topic's rows and series, and remarks on them.
-func (p *text) notes(t scenarios.Topic) {
-	var order []string
-	by := map[string][]string{} // names by source
-	add := func(name string, claims []scenarios.Claim) {
-		sources := []string{"without claims, and so ours"}
-		if len(claims) > 0 {
-			sources = nil
-		}
-		for _, c := range claims {
-			sources = append(sources, cited(c))
-		}
-		for _, s := range sources {
-			if by[s] == nil {
-				order = append(order, s)
-			}
-			by[s] = append(by[s], name)
-		}
-	}
-	for _, r := range t.Rows {
-		add(r.Name, r.Claims)
-	}
-	for _, s := range t.Series {
-		add(report.SeriesName(s), s.Claims)
-	}
-	p.say("\nSources:\n")
-	for _, s := range order {
-		p.say("- %s: %s", s, strings.Join(by[s], ", "))
-	}
-	first := true
+// remarks adds the remarks on a topic's rows.
+func (p *text) remarks(t scenarios.Topic) {
+	head := "\nRemarks:\n\n"
 	for _, r := range t.Rows {
 		if r.Remark != "" {
-			if first {
-				p.say("\nRemarks:\n")
-			}
-			first = false
-			p.say("- %s: %s", r.Name, r.Remark)
+			p.say("%s- %s: %s", head, r.Name, r.Remark)
+			head = ""
 		}
 	}
 }

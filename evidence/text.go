@@ -9,6 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/show/report"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // text is the Markdown of a page.
@@ -42,3 +43,6 @@ func (c *checkout) load(dir, file string) (results.Reference, report.Tallies, er
 	found, err := report.TalliesOf(reference)
 	return reference, found, err
 }
+
+// cited is a source with its address.
+func cited(c scenarios.Claim) string { return fmt.Sprintf("[%s](%s)", c.Article(), c.Link()) }

@@ -108,7 +108,7 @@ func (a *attempt) follow(e env.Entry) {
 // reply was lost, or that was sent at the same time, has changed the revision, or the store
 // has gone back to an earlier one. It reports whether the entry still exists.
 func (a *attempt) refresh(ctx context.Context) (there bool, err error) {
-	found, err := a.mutex.find(ctx, a.latest().Key, a.token)
+	found, err := a.mutex.find(ctx, env.StoreRequest{Key: a.latest().Key}, a.token)
 	if err != nil || found.Revision == 0 {
 		return false, err
 	}

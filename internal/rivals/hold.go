@@ -80,12 +80,12 @@ func (h *Hold) Check() error {
 	return nil
 }
 
-// Verify asks the store whether the entry of the hold is still there, and reads no clock. The
-// error is [ErrLost] if it is gone, and another one if the store does not reply. Only a lock
-// in a store can be asked.
-func (h *Hold) Verify(ctx context.Context) error {
+// Verify asks the store whether the entry of the hold is still there, and reads no clock. A
+// serializable read may find one that is gone. The error is [ErrLost] if it is gone, and another
+// one if the store does not reply. Only a lock in a store can be asked.
+func (h *Hold) Verify(ctx context.Context, serializable bool) error {
 	mine := h.latest()
-	found, err := h.mutex.find(ctx, mine.Key, h.token)
+	found, err := h.mutex.find(ctx, env.StoreRequest{Key: mine.Key, Serializable: serializable}, h.token)
 	if err == nil && (found.Revision == 0 || !h.renewable && found.Revision != mine.Revision) {
 		return ErrLost
 	}

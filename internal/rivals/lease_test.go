@@ -60,8 +60,8 @@ func TestLeaseIsTakenOverWhenItHasNotChanged(t *testing.T) {
 			mustRelease(t, next)
 		}()
 		pass(5 * time.Second)
-		if len(granted) > 0 || h.Check() != nil || h.Verify(t.Context()) != nil {
-			t.Errorf("another was granted the lock, or the holder has lost it: %v, %v", h.Check(), h.Verify(t.Context()))
+		if len(granted) > 0 || h.Check() != nil || h.Verify(t.Context(), false) != nil {
+			t.Errorf("another was granted the lock, or the holder has lost it: %v, %v", h.Check(), h.Verify(t.Context(), false))
 		}
 		s.breaks(func(r env.StoreRequest) (f fault) { // of the holder: the candidate does not renew yet
 			if r.Op == env.StoreUpdate && env.EntryToken(r.Value) == h.Token() {

@@ -84,7 +84,7 @@ func (l *object) written(ctx context.Context, a *attempt) bool {
 	if key == "" {
 		return false // it was declined
 	}
-	found, err := a.mutex.find(ctx, key, a.token)
+	found, err := a.mutex.find(ctx, env.StoreRequest{Key: key}, a.token)
 	if err != nil || found.Revision == 0 {
 		return false // it may still come, and is deleted then
 	}

@@ -56,7 +56,7 @@ func (a *attempt) create(ctx context.Context, r env.StoreRequest) (instead env.E
 		a.entry = env.Entry{}
 		return instead, err
 	case err != nil:
-		found, looking := a.mutex.find(ctx, r.Key, a.token)
+		found, looking := a.mutex.find(ctx, env.StoreRequest{Key: r.Key}, a.token)
 		if looking != nil || found.Revision == 0 {
 			return instead, err // the entry may still come: see leftover
 		}
@@ -75,8 +75,9 @@ func (a *attempt) create(ctx context.Context, r env.StoreRequest) (instead env.E
 }
 
 // find returns the entry with that token, or one with revision 0 if there is none.
-func (m *Mutex) find(ctx context.Context, key, token string) (env.Entry, error) {
-	reply, err := m.ask(ctx, env.StoreRequest{Op: env.StoreList, Key: key})
+func (m *Mutex) find(ctx context.Context, r env.StoreRequest, token string) (env.Entry, error) {
+	r.Op = env.StoreList
+	reply, err := m.ask(ctx, r)
 	for _, e := range reply.Entries {
 		if e.Token() == token {
 			return e, err

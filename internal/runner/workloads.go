@@ -26,6 +26,7 @@ var workloads = []workload{
 	{"section", "reads the guarded resource, works, and writes the value plus one; looks at no clock", (*user).section, false},
 	{"checked", "as section, but asks the lock just before the write whether it is still held, and gives up if not", (*user).checked, false},
 	{"verified", "as section, but asks the store just before the write whether the lock's entry is still there, and gives up if not; for locks in a store", (*user).verified, true},
+	{"verified-serializable", "as verified, but the node that the client is connected to replies from the state that it has, as etcd's serializable reads do", (*user).verifiedSerializable, true},
 	{"posted", "as section, but the release does not wait for the answer to the write", (*user).writeAsync, false},
 	{"misuse", "holds the lock for a while and uses it as nobody should: asks for extensions that cannot be, extends what it has released, and releases it twice", (*user).misuse, false},
 }
@@ -278,14 +279,18 @@ func (u *user) checked(h Hold) {
 // verifier is the hold of a lock in a store.
 type verifier interface {
 	// Verify asks the store whether the entry of the hold is still there.
-	Verify(ctx context.Context) error
+	Verify(ctx context.Context, serializable bool) error
 }
 
 // verified is a section that asks the store once more before the write. The entry may go
 // between its reply and the arrival of the write.
-func (u *user) verified(h Hold) {
+func (u *user) verified(h Hold) { u.verify(h, false) }
+
+func (u *user) verifiedSerializable(h Hold) { u.verify(h, true) }
+
+func (u *user) verify(h Hold, serializable bool) {
 	a, value, ok := u.prepare(h)
-	if !ok || h.(verifier).Verify(context.Background()) != nil {
+	if !ok || h.(verifier).Verify(context.Background(), serializable) != nil {
 		return
 	}
 	u.recorder.writeCalled(a, value)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -115,6 +116,28 @@ func (w *World) cutPeers(nodes ...int) {
 		}
 	}
 }
+
+// fallBehind keeps the state of nodes that follow no leader any more, for serializable reads.
+func (w *World) fallBehind(nodes ...int) {
+	for _, id := range nodes {
+		if n := w.node(id); w.store != nil && n.behind == nil {
+			then := w.store.machine.clone()
+			n.behind = &then
+		}
+	}
+}
+
+// keepUp lets nodes that follow a leader again have its state.
+func (w *World) keepUp(nodes ...int) {
+	for _, id := range nodes {
+		if n := w.node(id); n.behind != nil && n.runs() && w.store.connects(id, cmp.Or(w.store.leader, id)) {
+			n.behind = nil
+		}
+	}
+}
+
+// stateOf returns the state that a node has. One that follows the leader lags behind by nothing.
+func (s *ensemble) stateOf(n *node) *stateMachine { return cmp.Or(n.behind, &s.machine) }
 
 // depose removes the leader. Requests that it has not answered may have taken effect, but
 // nobody learns whether they did.

@@ -102,24 +102,30 @@ var nodeFaults = handlers{
 	handle(func(w *World, f injection[*nemesis.NodePause]) {
 		n := w.node(f.Action.Node)
 		w.stop(n, f.Action.ClientPause, f.ForGood)
+		w.fallBehind(n.id)
 		w.leaderChanged()
 		w.disturbNodes(n.id)
 	}, func(w *World, f injection[*nemesis.NodePause]) {
 		n := w.node(f.Action.Node)
 		w.goOn(n)
 		w.leaderChanged()
-		w.proceed(n)
+		w.proceed(n) // what waits in its socket is answered before it hears from the leader
+		w.keepUp(n.id)
 		w.mendNodes(n.id)
 	}, nemesis.ClientPauseFeature),
 
 	// The links of nodes without a majority count as down: they do not reply to clients. A node notices
 	// at once that it is cut off.
 	handle(func(w *World, f injection[*nemesis.PeerPartition]) {
-		w.disturbNodes(f.Action.Minority(len(w.nodes))...)
+		minority := f.Action.Minority(len(w.nodes))
+		w.disturbNodes(minority...)
+		w.fallBehind(minority...)
 		w.cutPeers(f.Action.Nodes...)
 	}, func(w *World, f injection[*nemesis.PeerPartition]) {
+		minority := f.Action.Minority(len(w.nodes))
 		w.cutPeers()
-		w.mendNodes(f.Action.Minority(len(w.nodes))...)
+		w.keepUp(minority...)
+		w.mendNodes(minority...)
 	}),
 
 	// While a store has no leader nobody counts, and the next leader begins anew.

@@ -28,6 +28,7 @@ type node struct {
 	journal  *journal                      // nil: no fault of the plan takes its changes back
 	peer     *node                         // the other of two masters; nil: there is one
 	split    *nemesis.SplitBrain           // which of them a client reaches, in the old one
+	behind   *stateMachine                 // of the store, since when it does not follow the leader; nil: it follows
 	server
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // A leader that is cut off answers nobody; its clients go on to another node. When it is back it
@@ -46,6 +47,30 @@ func TestFollowerIsCutOff(t *testing.T) {
 		expect(t, "when it is back", u.ask(list, time.Second), "a@1=1 b@2=2 at 122ms")
 	})
 	expect(t, "leaders", leaders(log), "1@0s")
+}
+
+// A node that is cut off, or has stood still, answers serializable reads from the state that it had.
+func TestSerializableRead(t *testing.T) {
+	read := list
+	read.Serializable = true
+	for what, c := range map[string]struct {
+		fault nemesis.Fault
+		stale string
+	}{
+		"cut off":     {isolate(10*ms, 100*ms, 2), "a@1=1 at 26ms"},
+		"stood still": {fault(&nemesis.NodePause{Node: 2}, 10*ms, 100*ms), "a@1=1 at 111ms"},
+	} {
+		play(t, stored(1, 3, c.fault), func(w *World) {
+			u := user{w, 1}
+			u.ask(create("a", "1"), time.Second)
+			until(w, 1, 20*ms)
+			expect(t, what+", at the leader", u.ask(create("b", "2"), time.Second), "b@2=2 at 24ms")
+			u.connect(2)
+			expect(t, what, u.ask(read, time.Second), c.stale)
+			until(w, 1, 120*ms)
+			expect(t, what+", later", u.ask(read, time.Second), "a@1=1 b@2=2 at 122ms")
+		})
+	}
 }
 
 // A connection to a leader that is cut off ends, and its entries with it.

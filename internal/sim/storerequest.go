@@ -110,6 +110,9 @@ func (w *World) handleStoreRequest(n *node, i int32) {
 	case n.failing != 0: // it leads and follows as ever, and has no time for clients
 		m.answer, m.cause = env.Failed, n.failing
 		w.reply(i)
+	case q.request.Serializable:
+		q.reply, q.outcome = env.StoreReply{Done: true, Entries: w.store.stateOf(n).list(q.request.Key)}, answered
+		w.sendOutcome(i)
 	case w.store.leader == 0, !w.store.connects(n.id, w.store.leader):
 		q.outcome = noLeader
 		w.sendOutcome(i)

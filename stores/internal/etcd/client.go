@@ -60,7 +60,11 @@ func (c client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, err
 	if err != nil {
 		return env.StoreReply{}, err
 	}
-	reply, err := do(clientv3.WithRequireLeader(ctx), member, r)
+	with := ctx
+	if !r.Serializable {
+		with = clientv3.WithRequireLeader(ctx)
+	}
+	reply, err := do(with, member, r)
 	if err == nil || errors.Is(err, live.ErrStoreOp) || r.Op == env.StoreAwait && ctx.Err() != nil {
 		return reply, err
 	}
@@ -113,7 +117,11 @@ func do(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.StoreR
 		}
 		return env.StoreReply{Done: done.Succeeded}, nil
 	case r.Op == env.StoreList:
-		list, err := m.Get(ctx, r.Key, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByModRevision, clientv3.SortAscend))
+		how := []clientv3.OpOption{clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByModRevision, clientv3.SortAscend)}
+		if r.Serializable {
+			how = append(how, clientv3.WithSerializable())
+		}
+		list, err := m.Get(ctx, r.Key, how...)
 		if err != nil {
 			return env.StoreReply{}, err
 		}

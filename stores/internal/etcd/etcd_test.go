@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -129,6 +130,38 @@ func TestMemberIsCutOff(t *testing.T) {
 	if reply := f.Insist(env.StoreRequest{Op: env.StoreKeep, Session: session}); !reply.Done {
 		t.Error("the lease is over")
 	}
+}
+
+// A member that is cut off answers serializable reads from the state that it had, and no others.
+func TestSerializableRead(t *testing.T) {
+	f := storetest.Open(t, open)
+	there := f.ConnectTo(f.Servers[2].Addr())
+	read := listA
+	read.Serializable = true
+	keys := func() (keys []string) {
+		reply, err := storetest.Try(t, there, storetest.Patience, read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range reply.Entries {
+			keys = append(keys, e.Key)
+		}
+		return keys
+	}
+	f.Insist(creation("a/1"))
+	storetest.Eventually(t, "the member has the entry", func() bool { return len(keys()) == 1 })
+	f.Peers.Cut(&nemesis.PeerPartition{Nodes: []int{3}})
+	f.Insist(creation("a/2"))
+	for range 5 {
+		if got := keys(); !slices.Equal(got, []string{"a/1"}) {
+			t.Errorf("it has %q", got)
+		}
+	}
+	if reply, err := storetest.Try(t, there, time.Second, listA); err == nil {
+		t.Errorf("it replied to another read with %+v", reply)
+	}
+	f.Peers.Mend()
+	storetest.Eventually(t, "the member has caught up", func() bool { return len(keys()) == 2 })
 }
 
 // Each change is reported once and in order, also while members are killed: that of a client apart

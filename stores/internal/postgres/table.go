@@ -128,6 +128,9 @@ func operation(r env.StoreRequest) statement {
 	case env.StoreDelete:
 		return deleteEntry
 	case env.StoreList:
+		if r.Serializable {
+			return nil
+		}
 		return list
 	case env.StoreAwait:
 		return look

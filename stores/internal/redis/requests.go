@@ -91,7 +91,7 @@ func (c *client) command(r env.StoreRequest) []string {
 	case r.Op == env.StoreDelete:
 		how, entry := c.expected(r)
 		return []string{"EVAL", deleteScript, "1", key, how, entry}
-	case r.Op == env.StoreList, r.Op == env.StoreAwait:
+	case r.Op == env.StoreList && !r.Serializable, r.Op == env.StoreAwait:
 		confirm := ""
 		if c.acknowledgements > 0 {
 			confirm = "confirm"

@@ -28,7 +28,7 @@ func operation(r env.StoreRequest) operationFunc {
 		return create
 	case r.Op == env.StoreDelete:
 		return remove
-	case r.Op == env.StoreList:
+	case r.Op == env.StoreList && !r.Serializable:
 		return list
 	case r.Op == env.StoreAwait:
 		return await
