@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -27,17 +28,21 @@ Made by `+"`go -C evidence run . debate`"+` from results/reference; %s.
 A row is one scenario, run with many seeds in the simulator. A series is one scenario at several values of a parameter. "lockstorm run ROW" repeats a row, and prints the story of its first violations; "lockstorm debate ROW" prints the table of a series.
 
 - *Kleppmann*, *antirez*, *today* claim a verdict; numbers in brackets are [sources](#sources). A row without claims is ours.
-- *expected*: ✗ violated in some run, ✓ holds in all, · nothing to judge. What was seen follows where it differs.
-- *violated* is the share of the runs that violate those properties, with its 95 %% Wilson interval in percent.
+- *expected*: ✗ violated in some run, ✓ holds in all; the others have nothing to judge. What was seen follows where it differs.
+- *violated* is the share of the runs that violate those properties, with its 95 %% Wilson interval in percent; that of 100/100 is [96.3, 100].
 
 %s.`, madeWith(reference.Versions), summary.Codes())
 	cited := sources{numbers: map[string]int{}, parts: map[string][]string{}}
 	for _, t := range scenarios.Topics() {
 		p.say("\n## %s", t.Name)
-		rows := &textfmt.Table{Head: slices.Concat([]string{"row"}, report.Claimants(), []string{"expected", "violated"})}
+		rows := &textfmt.Table{Head: slices.Concat([]string{"row", "what happens"}, report.Claimants(), []string{"expected", "violated"})}
 		for _, r := range t.Rows {
 			if tally, ran := found[r.Name]; ran {
-				rows.Add(slices.Concat([]string{"**" + r.Name + "**: " + r.Summary}, report.Claimed(cited.mark(r.Claims)), []string{expected(r.Scenario) + unexpected(tally), violated(tally)})...)
+				cells := []string{r.Name, r.Summary}
+				for _, v := range scenarios.Voices(cited.mark(r.Claims)) {
+					cells = append(cells, v.Says())
+				}
+				rows.Add(append(cells, expected(r.Scenario)+unexpected(tally), violated(tally))...)
 			}
 		}
 		p.table(rows)
@@ -81,13 +86,16 @@ func (s *sources) number(c scenarios.Claim) int {
 	return s.numbers[part]
 }
 
-// mark adds the number of its source to each claim. The year stands with the source.
+// mark adds the number of its source to each claim. The year, and the owner of an issue's repository, stand with the
+// source.
 func (s *sources) mark(claims []scenarios.Claim) []scenarios.Claim {
 	marked := slices.Clone(claims)
 	for i, c := range claims {
 		to := &marked[i].By
 		if slices.Contains(report.Claimants(), c.By) {
 			to = &marked[i].Says
+		} else {
+			*to = path.Base(c.By)
 		}
 		*to += fmt.Sprintf(" [%d]", s.number(c))
 		marked[i].When = now
@@ -98,8 +106,11 @@ func (s *sources) mark(claims []scenarios.Claim) []scenarios.Claim {
 // now is a year that tables do not print.
 const now = 2026
 
-// expected returns the expected verdicts.
-func expected(s scenarios.Scenario) string { return summary.Grouped(s.Expect.Want) }
+// expected returns the expected verdicts, without the properties of which there is nothing to judge.
+func expected(s scenarios.Scenario) string {
+	judged, _, _ := strings.Cut(summary.Grouped(s.Expect.Want), ", ·")
+	return judged
+}
 
 // unexpected returns the verdicts over all runs, and the conclusion, if it is not as expected.
 func unexpected(t runner.Tally) string {
@@ -114,14 +125,14 @@ func violated(t runner.Tally) string {
 	var parts []string
 	rates := summary.Rates(t)
 	for _, g := range rates {
-		text := fmt.Sprintf("%s %s", g.Rate, g.Rate.Interval())
+		text := g.Rate.String()
+		if text != "100/100" {
+			text += " " + g.Rate.Interval()
+		}
 		if len(rates) > 1 {
 			text = strings.Join(g.Codes, " ") + ": " + text
 		}
 		parts = append(parts, text)
-	}
-	if len(parts) == 0 {
-		return "–"
 	}
 	return strings.Join(parts, "; ")
 }
