@@ -291,7 +291,7 @@ type hold interface {
 	Fence() uint64
 	Until() env.Instant
 	Check() error
-	Verify(context.Context) error
+	Verify(ctx context.Context, serializable bool) error
 	Context() context.Context
 	Extend(context.Context, time.Duration) error
 	Release(context.Context) error
