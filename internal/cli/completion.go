@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding"
 	"reflect"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/measure/series"
+	"github.com/lockstorm/lockstorm/internal/measure/tune"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -28,7 +30,7 @@ var argumentsOf = map[string]cobra.CompletionFunc{
 	"hunt":   aScenario,
 	"debate": others(rowNames),
 	"sweep":  first(offers(sweepNames, cobra.ShellCompDirectiveNoFileComp)),
-	"tune":   factsAndFiles,
+	"tune":   offers(questionFields, cobra.ShellCompDirectiveNoSpace),
 }
 
 // aScenario is one by its name, or a file.
@@ -213,12 +215,16 @@ func scenarioFields(*cobra.Command) []cobra.Completion {
 	return fieldsBelow("", reflect.TypeFor[scenarios.Scenario]())
 }
 
+func questionFields(*cobra.Command) []cobra.Completion {
+	return fieldsBelow("", reflect.TypeFor[tune.Question]())
+}
+
 func fieldsBelow(path string, t reflect.Type) (all []cobra.Completion) {
 	for _, f := range form.Fields(t) {
-		switch f.Of.Kind() {
-		case reflect.Struct:
+		switch kind := f.Of.Kind(); {
+		case kind == reflect.Struct && !reflect.PointerTo(f.Of).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
 			all = append(all, fieldsBelow(path+f.Name+".", f.Of)...)
-		case reflect.Slice, reflect.Map:
+		case kind == reflect.Slice || kind == reflect.Map:
 		default:
 			all = append(all, path+f.Name+"=")
 		}
@@ -300,22 +306,3 @@ func faultKinds(cmd *cobra.Command) []cobra.Completion {
 
 // formats are those of a command.
 func formats(cmd *cobra.Command) []cobra.Completion { return formatsOf(cmd) }
-
-// factsAndFiles completes names of facts, and values where they are few; otherwise files.
-func factsAndFiles(_ *cobra.Command, _ []string, begun string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
-	name, _, valued := strings.Cut(begun, "=")
-	for _, f := range facts {
-		switch {
-		case !valued:
-			all = append(all, cobra.CompletionWithDesc(f.name+"=", f.what))
-		case f.name == name:
-			for _, value := range f.values {
-				all = append(all, name+"="+value)
-			}
-		}
-	}
-	if valued {
-		return beginning(all, begun), cobra.ShellCompDirectiveNoFileComp
-	}
-	return beginning(all, begun), cobra.ShellCompDirectiveNoSpace
-}

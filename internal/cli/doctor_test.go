@@ -71,7 +71,7 @@ func TestDoctorExitCodes(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "servers.json")
 	write(t, file, out)
-	code, advice, problems := command(t, "tune", file, "pause-bound=10ms", "hold=20ms", "clock-ppm=500", "--runs", "2")
+	code, advice, problems := command(t, "tune", file, "hold=20ms", "clocks.rate_ppm=500", "--runs", "2")
 	want(t, "exit code of tune "+problems, code, exitAsExpected)
 	wantIn(t, advice, "recommended")
 

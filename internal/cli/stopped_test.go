@@ -43,7 +43,7 @@ var longCommands = []longCommand{
 }
 
 // tuneFacts are facts for tune.
-const tuneFacts = "round-trip=1ms..5ms hold=100ms pause-bound=50ms clock-ppm=500"
+const tuneFacts = "round_trip=1ms..5ms hold=100ms clocks.rate_ppm=500"
 
 // onSignal runs a command that receives SIGINT when the returned function is first called.
 func onSignal(t *testing.T, line string, out func(interrupt func()) io.Writer, after time.Duration) (code int, problems string) {

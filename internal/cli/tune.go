@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,48 +19,44 @@ import (
 
 // tuneOptions are the flags of tune about its work.
 type tuneOptions struct {
-	runs     int
-	seed     uint64
-	estimate bool
-	format   string
-	out      string
-	report   reportFile
+	runs   int
+	seed   uint64
+	format string
+	out    string
+	report reportFile
 }
 
 func newTune() *cobra.Command {
 	var o tuneOptions
 	var budget time.Duration
 	cmd := &cobra.Command{
-		Use:   "tune [FILE|NAME=VALUE]…",
+		Use:   "tune [FILE|FIELD=VALUE]…",
 		Short: "Recommend TTL, drift allowance and delays for your nodes, clocks, clients and goals",
 		Long: `Recommend TTL, drift factor, node timeout, retry delay, extension interval and restart
-delay. Describe your nodes, clocks and clients, and your goals, in YAML files or by
-NAME=VALUE. A later file overrides an earlier one, NAME=VALUE overrides files. Omitted
-facts are treated as unknown, omitted goals are ignored. The output of "lockstorm doctor
---format json" is such a file: it states the number of nodes, their round trips and
-their persistence.
+delay, from YAML files that describe the service and the goals, or single fields of them. A
+later argument overrides an earlier one. The output of "lockstorm doctor --format json" is
+such a file. The fields:
 
-` + factsHelp() + `
-The advice lists the assumption behind each figure and how certain it is, and the
-Pareto-optimal alternatives; or the reason why no setting meets the goals. Simulated
-runs, with other seeds than those that selected it, validate the recommended setting;
-the advice says if they did not, or not in full. After Ctrl-C or the budget it is what
-the model recommends. "go doc ./internal/measure/tune" explains the calculation.
+  nodes: 5
+  round_trip: {p50: 500us, p99: 2ms, max: 20ms}
+  zones: [{nodes: 2, round_trip: 1ms..3ms}, {nodes: 3, round_trip: …}]   # instead of round_trip
+  clocks: {rate_ppm: 500, largest_step: 0s}
+  pauses: [{every: 10s, length: {p50: 2ms, p99: 40ms, max: 2s}}, {every: 24h, length: 2s}]
+  crashes: {node_every: 720h, client_every: 24h, persistence: none}
+  hold: {p50: 100ms, p99: 400ms, max: 500ms}
+  contention: {clients: 8, think: 1s..5s}
+  fence_checked: false, no_extension: false, ttl: 10s, longest_ttl: 10m
+  want: {availability: 0.999, acquire_p99: 100ms, violations_per_billion: 1}
 
-Violations in 10⁹ grants are reckoned, because so few runs cannot measure them. With
---estimate multilevel splitting also estimates how many of the longest holds are late
-because of pauses ("lockstorm rare" explains it), and the advice says whether the two agree.
+Round trips and hold are needed. Other facts are unknown if omitted, and other goals
+ignored. A length is 500us, 1ms..5ms (uniform), any percentiles with a max, or {samples: […]}.
 
-A distribution is {min: 1ms, max: 5ms} (uniform; also 1ms..5ms or 500us), {max: 5ms,
-log_normal: {median: 500us, sigma: 0.4}}, {max: 2s, pareto: {scale: 5ms, alpha: 2}}, or
-{samples_from: FILE} with one duration per line (1.2ms, or a number of milliseconds). For
-pauses, max states that no pause is longer.
-
-Goals that no setting meets are a contradiction (exit code 1).`,
-		Example: `  lockstorm tune service.yaml
-  lockstorm tune round-trip='{max: 20ms, log_normal: {median: 500us, sigma: 0.4}}' \
-    clock-ppm=500 pause-bound=50ms hold=20ms..500ms clients=8 think=1s..5s \
-    violations=1 acquire-p99=100ms
+The advice lists the assumption behind each figure and how certain it is, answers whether
+you need fencing, and shows the alternatives; or it says why no setting meets the goals (exit
+code 1). Simulated runs validate the setting. After Ctrl-C or the budget it is what the
+model recommends. "go doc ./internal/measure/tune" explains the calculation.`,
+		Example: `  lockstorm tune service.yaml contention.clients=20
+  lockstorm tune round_trip='{p50: 500us, p99: 2ms, max: 20ms}' hold=20ms..500ms
   lockstorm doctor r1:6379 r2:6379 r3:6379 --format json >servers.json
   lockstorm tune servers.json service.yaml --out advice`,
 		Args: takes(0, anyNumber),
@@ -67,19 +64,15 @@ Goals that no setting meets are a contradiction (exit code 1).`,
 	cmd.Flags().IntVar(&o.runs, "runs", 500, "runs of each trial that validates a setting")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed; the same seed gives the same advice")
 	cmd.Flags().DurationVar(&budget, "budget", 0, "time limit (default: none)")
-	cmd.Flags().BoolVar(&o.estimate, "estimate", false, "also estimate from runs how many holds are late, beside the model's figure (minutes)")
 	formatFlag(cmd, &o.format, []string{asText, asJSON}, "")
-	cmd.Flags().StringVar(&o.out, "out", "", "new or empty `directory` for tune.json, front.csv, a picture of the alternatives, the scenarios of the validation and two for real servers")
+	cmd.Flags().StringVar(&o.out, "out", "", "new or empty `directory` for tune.json and scenarios of the validation, two of them also for real servers")
 	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		q, err := question(args)
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(checkFree(o.out), writableDir("--out", o.out), o.report.check("report")); err != nil {
-			return err
-		}
-		if err := q.Validate(); err != nil {
+		if err := cmp.Or(checkFree(o.out), writableDir("--out", o.out), o.report.check("report"), q.Validate()); err != nil {
 			return err
 		}
 		ctx, cancel := withBudget(cmd.Context(), budget)
@@ -90,21 +83,39 @@ Goals that no setting meets are a contradiction (exit code 1).`,
 	return cmd
 }
 
+// fieldWord is an argument that states a field; ./a=b is a file.
+var fieldWord = regexp.MustCompile(`^([a-z][a-z0-9_.]*)=(.*)$`)
+
+// question returns the question that files and fields ask.
+func question(args []string) (q tune.Question, err error) {
+	q = tune.Usual()
+	for _, arg := range args {
+		if word := fieldWord.FindStringSubmatch(arg); word != nil {
+			err = q.Set(word[1], word[2])
+		} else {
+			err = q.Read(arg)
+		}
+		if err != nil {
+			return q, err
+		}
+	}
+	return q, nil
+}
+
 // advise finds the advice, stores it, prints it and returns it.
 func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems io.Writer) (tune.Advice, error) {
 	line := terminal.NewBar(problems, "choosing", int64(o.runs), terminal.Pieces)
 	defer line.Done()
-	before, last := 0, "" // runs of what was done before the last
+	before := 0 // runs of what was done before the last
 	a, err := tune.Advise(ctx, q, tune.Options{
-		Backend: simulated.Backend(), Runs: o.runs, Seed: o.seed, Estimate: o.estimate,
+		Backend: simulated.Backend(), Runs: o.runs, Seed: o.seed,
 		Progress: func(what string, runs, done int) {
-			if what != last {
+			if done == 0 {
 				line.Call("%s", what)
-				last = what
 			}
 			line.At(before+done, before+runs)
 			if done == runs {
-				before, last = before+runs, ""
+				before += runs
 			}
 		},
 	})
@@ -116,9 +127,7 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 	}
 	var unstored error
 	if o.out != "" && !stopped {
-		if err := storeAdvice(o.out, a); err != nil {
-			unstored, o.out = fmt.Errorf("--out: %w", err), ""
-		}
+		unstored = storeAdvice(o.out, a)
 	}
 	if o.format == asJSON {
 		if err := writeJSON(out, a); err != nil {
@@ -126,11 +135,11 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 		}
 	} else {
 		terminal.Fit(out)
-		printTuning(out, a, o.out)
+		printTuning(out, a, o.out, unstored == nil && !stopped)
 	}
 	switch {
 	case unstored != nil: // after the advice, which is worth minutes
-		return a, unstored
+		return a, fmt.Errorf("--out: %w", unstored)
 	case stopped:
 		return a, verdictError(exitUndecided)
 	case a.Refusal != "":

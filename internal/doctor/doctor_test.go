@@ -108,8 +108,8 @@ func TestSoundServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := tune.Load(file)
-	if err != nil || q.Nodes != 3 || len(q.RoundTrip.Samples) != 15 || q.Crashes.Persistence != nemesis.Always {
+	q := tune.Usual()
+	if err := q.Read(file); err != nil || q.Nodes != 3 || len(q.RoundTrip.Samples) != 15 || q.Crashes.Persistence != nemesis.Always {
 		t.Errorf("tune reads %+v, %v", q, err)
 	}
 }

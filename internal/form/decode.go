@@ -106,7 +106,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, at *place) {
 			d.value(item, list.Index(i), &place{in: at, index: i})
 		}
 		v.Set(list)
-	case isScalar(t) && n.Kind == yaml.ScalarNode:
+	case n.Kind == yaml.ScalarNode && (isScalar(t) || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())):
 		d.scalar(n, v, at)
 	default:
 		d.wrong(n, at, "there is %s: want %s", sortOf(n), sortWanted(t))
@@ -118,6 +118,10 @@ func (d *decoder) fields(n *yaml.Node, v reflect.Value, at *place) {
 	known, variants := Fields(v.Type()), 0
 	d.pairs(n, at, map[string]int{}, func(key, value *yaml.Node) {
 		i := slices.IndexFunc(known, func(f *Field) bool { return f.Name == key.Value })
+		if others := tableOf(v.Type()).others; i < 0 && others != nil {
+			d.entry(key, value, v.FieldByIndex(others.Index), at)
+			return
+		}
 		if i < 0 {
 			d.wrong(key, at, "unknown field %s%s", shortened(key.Value), alternatives(key.Value, known))
 			return
@@ -142,12 +146,17 @@ func (d *decoder) entries(n *yaml.Node, v reflect.Value, at *place) {
 	if v.IsNil() {
 		v.Set(reflect.MakeMap(v.Type()))
 	}
-	d.pairs(n, at, map[string]int{}, func(key, value *yaml.Node) {
-		k, e := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		d.value(key, k, at)
-		d.value(value, e, &place{in: at, name: key.Value})
-		v.SetMapIndex(k, e)
-	})
+	d.pairs(n, at, map[string]int{}, func(key, value *yaml.Node) { d.entry(key, value, v, at) })
+}
+
+func (d *decoder) entry(key, value *yaml.Node, v reflect.Value, at *place) {
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+	k, e := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+	d.value(key, k, at)
+	d.value(value, e, &place{in: at, name: key.Value})
+	v.SetMapIndex(k, e)
 }
 
 // pairs calls do with the pairs of a mapping, and then with those pairs of its merge keys whose keys it

@@ -26,7 +26,7 @@ import (
 
 // Field is a row of a table.
 type Field struct {
-	Name     string       // in a file; "": its own fields are inlined; "-": files do not have it
+	Name     string       // in a file; "": its own fields, or a map's entries, are inlined; "-": files do not have it
 	Optional bool         // its tag has omitempty; a field without it may still be left out: see [Limit.Required]
 	Limit    *Limit       // nil: none
 	Of       reflect.Type // the type of its value; never a pointer
@@ -46,6 +46,7 @@ type Union interface{ Variants() iter.Seq2[string, any] }
 type table struct {
 	rows     []*Field                // the exported fields of the struct itself
 	fields   []*Field                // the fields in a file: those of inlined structs and the variants in place of their rows
+	others   *Field                  // an inlined map, which has all other fields
 	variants map[reflect.Type]string // the names of the variants of a [Union]
 	rule     bool                    // the struct implements [Rule]
 }
@@ -78,6 +79,8 @@ func tableOf(t reflect.Type) *table {
 			}
 		case name == "" && f.Type.Kind() == reflect.Interface:
 			made.addVariants(reflect.Zero(t).Interface().(Union), *row)
+		case name == "" && f.Type.Kind() == reflect.Map:
+			made.others = row
 		case name != "" && name != "-":
 			made.fields = append(made.fields, row)
 		}

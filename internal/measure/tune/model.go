@@ -1,49 +1,34 @@
 package tune
 
 import (
+	"cmp"
 	"math"
+	"slices"
+	"sort"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/measure/series"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Figures are the costs and benefits of a setting, according to the model.
 type Figures struct {
-	Risk Risk `json:"risk"`
-
-	// Late is an upper bound of the probability that a hold outlives its lease. With a fence that is
-	// wasted work. Unbounded pauses are left out: nothing can be said of them.
-	Late float64 `json:"late"`
+	// Late is an upper bound of the probability that a hold outlives its validity. Unknown pauses are
+	// left out. Violations is an upper bound of the probability of a violation per grant: Late, or 0 if
+	// fences are checked, or 1 if pauses are unknown.
+	Late       float64 `json:"late"`
+	Violations float64 `json:"violations"`
 
 	// Availability is 1 minus the share of the time that is lost: the part of it that dead holders
 	// block is an upper bound.
 	Availability float64 `json:"availability"`
 
-	// AcquireP99 is measured by scouting runs.
-	AcquireP99 time.Duration `json:"acquire_p99"`
-
-	// BlockedByDead is the longest time for which a dead holder blocks the others.
-	BlockedByDead time.Duration `json:"blocked_by_dead"`
-
-	// RequestsPerSecond is the rate at which each waiting client, and a holder that extends,
-	// sends requests to the nodes.
-	RequestsPerSecond float64 `json:"requests_per_second"`
+	AcquireP99        time.Duration `json:"acquire_p99"`         // measured by scouting runs
+	BlockedByDead     time.Duration `json:"blocked_by_dead"`     // how long a dead holder blocks the others, at most
+	RequestsPerSecond float64       `json:"requests_per_second"` // of a waiting client, and of a holder that extends
 }
-
-// Risk is the probability of a violation per grant, by its cause. Each is an upper bound, which
-// can be a fifth too high.
-type Risk struct {
-	Pauses     float64 `json:"pauses"`     // the holder is late
-	Extensions float64 `json:"extensions"` // it could not extend in time
-	Restarts   float64 `json:"restarts"`   // a node returned too early without its keys
-}
-
-// Total returns the sum, at most 1.
-func (r Risk) Total() float64 { return min(1, r.Pauses+r.Extensions+r.Restarts) }
 
 // PerBillion returns how many violations are expected in 10⁹ grants at most.
-func (r Risk) PerBillion() float64 { return 1e9 * r.Total() }
+func (f Figures) PerBillion() float64 { return 1e9 * f.Violations }
 
 // Weighed is a setting with its figures.
 type Weighed struct {
@@ -54,67 +39,102 @@ type Weighed struct {
 // model is the known facts, prepared for computing figures.
 type model struct {
 	Known
-	late  lateness
-	holds []stratum
-	hold  float64       // mean, ns
-	think float64       // mean, ns
-	trip  time.Duration // median round trip
+	zones []Zone   // one at least
+	nodes []Length // their round trips, the fastest first
 
-	asking time.Duration // how long a holder waits for the resource in 99 of 100 holds
+	pace, slowest Length // of the node that usually completes the quorum, and of the resource; of the slowest
 
-	tables struct{ hold, think, pause *nemesis.Table } // from which runs draw; pause is nil if pauses have no lengths
+	holds       []share
+	hold, think float64 // means, ns
 }
 
-// resourceTrips is how many round trips of the resource a hold has besides the work: a read
-// before it and a write after it.
+// share is a share of a length, and the longest time in it.
+type share struct {
+	of   float64
+	time time.Duration
+}
+
+// shares divides a length into 16 equal shares, the last of which is halved 33 times, so that a share of
+// 10⁻¹¹ is still distinguished. It also returns their mean, in nanoseconds.
+func shares(l Length) (list []share, mean float64) {
+	if l.quantile(0) == l.Max {
+		return []share{{1, l.Max}}, float64(l.Max)
+	}
+	at := 0.0
+	cut := func(to float64) {
+		list = append(list, share{to - at, l.quantile(to)})
+		mean += (to - at) * float64(l.quantile(to))
+		at = to
+	}
+	for i := 1; i < 16; i++ {
+		cut(float64(i) / 16)
+	}
+	for i := 5; i <= 37; i++ {
+		cut(1 - math.Pow(2, -float64(i)))
+	}
+	cut(1)
+	return list, mean
+}
+
+// resourceTrips is how many round trips of the resource a hold has: a read before the work, a write after it.
 const resourceTrips = 2
 
 func newModel(k Known) *model {
-	k.RoundTrip, k.Hold = sorted(k.RoundTrip), sorted(k.Hold)
-	if k.Pauses.Length != nil {
-		length := sorted(*k.Pauses.Length)
-		k.Pauses.Length = &length
+	zones := slices.Clone(k.Zones)
+	if len(zones) == 0 {
+		zones = []Zone{{k.Nodes, k.RoundTrip}}
 	}
-	m := &model{Known: k, late: lateness{k.Pauses, k.RoundTrip, resourceTrips}, holds: strata(k.Hold)}
-	m.hold, m.think = mean(m.holds), mean(strata(k.Contention.Think))
-	m.tables.hold, m.tables.think = k.Hold.Table(), k.Contention.Think.Table()
-	if k.Pauses.Length != nil {
-		m.tables.pause = k.Pauses.Length.Table()
+	k.Pauses = slices.Clone(k.Pauses)
+	for i := range k.Pauses {
+		k.Pauses[i].Length = k.Pauses[i].Length.ready()
 	}
-	m.trip, m.asking = quantile(k.RoundTrip, 0.5), resourceTrips*quantile(k.RoundTrip, 0.99)
+	var nodes []Length
+	for i := range zones {
+		zones[i].RoundTrip = zones[i].RoundTrip.ready()
+		nodes = append(nodes, slices.Repeat([]Length{zones[i].RoundTrip}, zones[i].Nodes)...)
+	}
+	slices.SortStableFunc(nodes, func(a, b Length) int { return cmp.Compare(a.quantile(0.99), b.quantile(0.99)) })
+	k.Hold, k.Contention.Think = k.Hold.ready(), k.Contention.Think.ready()
+	k.Crashes.Persistence = cmp.Or(k.Crashes.Persistence, nemesis.Nothing)
+	m := &model{Known: k, zones: zones, nodes: nodes, pace: nodes[k.quorum()-1], slowest: nodes[len(nodes)-1]}
+	m.holds, m.hold = shares(k.Hold)
+	_, m.think = shares(k.Contention.Think)
 	return m
 }
 
 // figures returns the figures of a setting, except its p99.
 func (m *model) figures(s Setting) Figures {
-	f := Figures{
-		Availability:      m.availability(s),
-		BlockedByDead:     m.blocked(s),
-		RequestsPerSecond: m.requests(s),
+	f := Figures{Late: min(1, m.lateHolder(s)+m.lostExtensions(s)), RequestsPerSecond: m.requests(s)}
+	// The slowest clock of a node may be stepped back, too.
+	f.BlockedByDead = time.Duration(math.Ceil(float64(s.TTL+m.Clocks.LargestStep) / (1 - m.Clocks.rho())))
+	switch {
+	case m.FenceChecked: // no late write is taken
+	case len(m.Pauses) == 0:
+		f.Violations = 1
+	default:
+		f.Violations = f.Late
 	}
-	risk := Risk{Pauses: m.lateHolder(s), Extensions: m.lostExtensions(s), Restarts: m.earlyRestart(s)}
-	f.Late = min(1, risk.Pauses+risk.Extensions)
-	if m.FenceChecked { // no such write is taken
-		return f
+	// A majority is down, or a dead holder has the lock.
+	lost := atLeast(m.spare()+1, slices.Repeat([]float64{m.away(s)}, m.Nodes))
+	if every := m.Crashes.ClientEvery; every > 0 {
+		used := min(1, float64(m.Contention.Clients)*m.hold/(m.hold+m.think))
+		lost += used * float64(f.BlockedByDead) / float64(every)
 	}
-	if m.Pauses.Unbounded {
-		risk.Pauses = 1
-	}
-	f.Risk = risk
+	f.Availability = max(0, 1-lost)
 	return f
 }
 
 // lateHolder returns an upper bound of the probability that a holder continues beyond its validity because of
 // pauses and the resource's round trips. A lease counts from its request, so pauses while the
 // holder waits for nodes or the resource count too.
-func (m *model) lateHolder(s Setting) float64 {
+func (m *model) lateHolder(s Setting) (sum float64) {
+	asking := resourceTrips * m.pace.quantile(0.99)
 	if s.ExtendEvery > 0 {
-		one := m.late.beyond(s.ExtendEvery+2*s.NodeTimeout+m.asking, s.slack(0))
+		one := m.beyond(s.ExtendEvery+2*s.NodeTimeout+asking, s.slack(0))
 		return min(1, one*(m.hold/float64(s.ExtendEvery)+1))
 	}
-	sum := 0.0
 	for _, h := range m.holds {
-		sum += h.share * m.late.beyond(h.value+s.NodeTimeout+m.asking, s.slack(h.value))
+		sum += h.of * m.beyond(h.time+s.NodeTimeout+asking, s.slack(h.time))
 	}
 	return sum
 }
@@ -125,29 +145,12 @@ func (m *model) lostExtensions(s Setting) float64 {
 	if s.ExtendEvery == 0 {
 		return 0
 	}
-	slow := above(m.RoundTrip, s.NodeTimeout)
-	fails := series.AtLeast(m.Nodes, m.spare()+1, slow)
 	intervals := m.hold/float64(s.ExtendEvery) + 1
-	return min(1, intervals*math.Pow(fails, float64(s.spareExtensions()+1))+m.majorityLost(s))
-}
-
-// majorityLost returns the probability that during a hold too many nodes are down, one of them
-// having crashed in that time.
-func (m *model) majorityLost(s Setting) float64 {
-	if m.Crashes.NodeEvery == 0 {
-		return 0
+	lost := intervals * math.Pow(m.quorumAbove(s.NodeTimeout), float64(s.spareExtensions()+1))
+	if every := m.Crashes.NodeEvery; every > 0 { // too many are down, one of them having crashed during the hold
+		lost += float64(m.Nodes) / float64(every) * (m.hold + float64(s.TTL)) * atLeast(m.spare(), slices.Repeat([]float64{m.away(s)}, m.Nodes-1))
 	}
-	rate := float64(m.Nodes) / float64(m.Crashes.NodeEvery)
-	return min(1, rate*(m.hold+float64(s.TTL))*series.AtLeast(m.Nodes-1, m.spare(), m.away(s)))
-}
-
-// earlyRestart returns an upper bound of the probability that a node crashes and returns
-// without its keys while they are needed.
-func (m *model) earlyRestart(s Setting) float64 {
-	if !m.forgets() || m.Crashes.NodeEvery == 0 || s.RestartDelay >= m.Clocks.NeededRestartDelay(s.TTL, s.Allowance()) {
-		return 0
-	}
-	return min(1, float64(m.Nodes)/float64(m.Crashes.NodeEvery)*(m.hold+float64(s.TTL)))
+	return min(1, lost)
 }
 
 // away returns the share of the time for which a node is down.
@@ -158,85 +161,146 @@ func (m *model) away(s Setting) float64 {
 	return float64(s.RestartDelay) / float64(s.RestartDelay+m.Crashes.NodeEvery)
 }
 
-// availability returns 1 minus the shares of the time in which no majority is up, and in which
-// a dead holder has the lock.
-func (m *model) availability(s Setting) float64 {
-	lost := series.AtLeast(m.Nodes, m.spare()+1, m.away(s))
-	if every := m.Crashes.ClientEvery; every > 0 {
-		lost += m.used() * float64(m.blocked(s)) / float64(every)
-	}
-	return max(0, 1-lost)
-}
-
-// blocked returns how long keys can outlive their holder, on the slowest clock of a node,
-// which may be stepped back too.
-func (m *model) blocked(s Setting) time.Duration {
-	return time.Duration(math.Ceil(float64(s.TTL+m.Clocks.LargestStep) / (1 - m.Clocks.rho())))
-}
-
-// used returns the share of the time in which somebody holds the lock, at most.
-func (m *model) used() float64 {
-	return min(1, float64(m.Contention.Clients)*m.hold/(m.hold+m.think))
-}
-
-// requests returns the requests per second of a waiting client, if there may be one, and of a
-// holder that extends.
-func (m *model) requests(s Setting) float64 {
+// requests returns the requests per second of a waiting client, if there may be one, and of a holder that
+// extends. A failed attempt sends a SET and a delete to each node.
+func (m *model) requests(s Setting) (rate float64) {
 	if m.Contention.Clients > 1 {
-		return m.waiterRequests(s) + m.holderRequests(s)
+		rate = 2 * float64(m.Nodes) / ((s.RetryMin+s.RetryMax)/2 + m.pace.quantile(0.5)).Seconds()
 	}
-	return m.holderRequests(s)
-}
-
-// waiterRequests returns the requests per second of a waiting client. A failed attempt sends a
-// SET and a delete to each node.
-func (m *model) waiterRequests(s Setting) float64 {
-	cycle := (s.RetryMin+s.RetryMax)/2 + m.trip
-	return 2 * float64(m.Nodes) / cycle.Seconds()
-}
-
-// holderRequests returns the requests per second of a holder.
-func (m *model) holderRequests(s Setting) float64 {
-	if s.ExtendEvery == 0 {
-		return 0
+	if s.ExtendEvery > 0 {
+		rate += float64(m.Nodes) / s.ExtendEvery.Seconds()
 	}
-	return float64(m.Nodes) / s.ExtendEvery.Seconds()
+	return rate
 }
 
-// lateness is what makes a holder late: pauses, and round trips of the resource.
-type lateness struct {
-	pauses Pauses
-	trip   nemesis.Distribution
-	trips  int // round trips of the resource
+// atLeast returns the probability that at least k of independent events occur: the tail of the Poisson
+// binomial distribution, by its recursion.
+func atLeast(k int, events []float64) (sum float64) {
+	counts := make([]float64, len(events)+1)
+	counts[0] = 1
+	for i, p := range events {
+		for n := i + 1; n > 0; n-- {
+			counts[n] = counts[n]*(1-p) + counts[n-1]*p
+		}
+		counts[0] *= 1 - p
+	}
+	for _, p := range counts[min(k, len(counts)):] {
+		sum += p
+	}
+	return min(1, sum)
 }
 
-// beyond returns the probability that the round trips, and the pauses in a running time, take
-// longer than a slack.
-func (l lateness) beyond(running, slack time.Duration) float64 {
+// quorumAbove returns the probability that a quorum's answer takes longer than x: so many nodes are slower
+// that those left are no quorum.
+func (m *model) quorumAbove(x time.Duration) float64 {
+	var slower []float64
+	for _, node := range m.nodes {
+		slower = append(slower, node.above(x))
+	}
+	return atLeast(m.spare()+1, slower)
+}
+
+// quorumTrip returns the round trip of a quorum that a share p of all does not exceed: that of the k-th
+// fastest node, k being the quorum.
+func (m *model) quorumTrip(p float64) time.Duration {
+	return time.Duration(sort.Search(int(longestLength), func(x int) bool { return m.quorumAbove(time.Duration(x)) <= 1-p }))
+}
+
+// beyond returns the probability that the round trips of the resource, and the pauses in a running time,
+// take longer than a slack.
+func (m *model) beyond(running, slack time.Duration) float64 {
 	if slack < 0 {
 		return 1
 	}
-	total := masses{0: 1}
-	switch p := l.pauses; {
-	case p.Unbounded: // see Figures.Late
-	case p.Bound != nil:
-		slack -= *p.Bound
-		if slack < 0 {
-			return 1
-		}
-	default:
-		length := discretise(slack, func(x time.Duration) float64 { return pausesAbove(*p.Length, x) })
-		total = compound(float64(running)/float64(p.Every), &length)
+	// Independent kinds of pauses together are one compound Poisson process, with their lengths mixed.
+	expected, total := 0.0, masses{0: 1}
+	for _, p := range m.Pauses {
+		expected += float64(running) / float64(p.Every)
 	}
-	trip := discretise(slack, func(x time.Duration) float64 { return above(l.trip, x) })
-	for range l.trips {
+	if expected > 0 {
+		mixed := discretise(slack, func(x time.Duration) (share float64) {
+			for _, p := range m.Pauses {
+				share += float64(running) / float64(p.Every) / expected * p.Length.above(x)
+			}
+			return share
+		})
+		total = compound(expected, &mixed)
+	}
+	trip := discretise(slack, m.pace.above)
+	for range resourceTrips {
 		total = total.plus(&trip)
 	}
-	if p := total.beyond(); p > noise {
-		return p
+	late := 1.0
+	for _, p := range total {
+		late -= p
 	}
-	return 0
+	if late < noise {
+		return 0
+	}
+	return late
 }
 
-// noise is the rounding error of 1 minus a sum of so many numbers.
-const noise = 1e-13
+const (
+	noise = 1e-13 // the rounding error of 1 minus a sum of so many numbers
+
+	// grid is the number of cells of a slack, and fine that of the parts of a cell. Values are
+	// rounded up to a part and then divided between the two neighbouring grid points.
+	grid = 256
+	fine = 8
+
+	// maxExpected bounds an expected count. Above it, the first number of Panjer's recursion would underflow.
+	maxExpected = 32
+)
+
+// masses are the probabilities of the grid points 0, …, grid. The rest to 1 lies beyond the
+// slack.
+type masses [grid + 1]float64
+
+// discretise puts a distribution on the grid. above returns the share above a duration.
+func discretise(slack time.Duration, above func(time.Duration) float64) (m masses) {
+	before := above(0)
+	m[0] = 1 - before
+	step := float64(slack) / (grid * fine)
+	for i := 1; i <= grid*fine; i++ {
+		after := above(time.Duration(step * float64(i)))
+		cell, part := i/fine, float64(i%fine)/fine
+		m[cell] += (before - after) * (1 - part)
+		if part > 0 {
+			m[cell+1] += (before - after) * part
+		}
+		before = after
+	}
+	return m
+}
+
+// plus returns the distribution of the sum.
+func (m *masses) plus(o *masses) (sum masses) {
+	for i, a := range m {
+		if a == 0 {
+			continue
+		}
+		for j, b := range o[:grid+1-i] {
+			sum[i+j] += a * b
+		}
+	}
+	return sum
+}
+
+// compound returns the distribution of the sum of a Poisson number of independent values.
+func compound(expected float64, value *masses) (sum masses) {
+	halvings := 0
+	for ; expected > maxExpected; halvings++ {
+		expected /= 2
+	}
+	sum[0] = math.Exp(expected * (value[0] - 1))
+	for k := 1; k <= grid; k++ {
+		for j := 1; j <= k; j++ {
+			sum[k] += float64(j) * value[j] * sum[k-j]
+		}
+		sum[k] *= expected / float64(k)
+	}
+	for range halvings {
+		sum = sum.plus(&sum)
+	}
+	return sum
+}

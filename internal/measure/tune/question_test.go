@@ -8,114 +8,99 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// write creates files in a directory and returns the path of the first.
-func write(t *testing.T, text, samples string) string {
+// write creates a file and returns its path.
+func write(t *testing.T, text string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, content := range map[string]string{"q.yaml": text, "rtt.txt": samples} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	path := filepath.Join(t.TempDir(), "q.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	return filepath.Join(dir, "q.yaml")
+	return path
 }
 
 const asked = `nodes: 5
-round_trip: {samples_from: rtt.txt}
+round_trip: {samples: [500us, 1.2ms]}
 clocks: {rate_ppm: 500}
-pauses: {every: 1m, length: {max: 1s}}
-hold: {min: 10ms, max: 1s}
+pauses: [{every: 1m, length: {p50: 1ms, p99: 9ms, max: 1s}}, {every: 24h, length: 2s}]
+hold: 10ms..1s
 contention: {clients: 4}
 want: {availability: 0.999, acquire_p99: 1s, violations_per_billion: 1}
 `
 
-// A question is read with its samples, whose durations may be milliseconds without a unit.
-func TestLoad(t *testing.T) {
-	q, err := Load(write(t, asked, "0.5\n1.2ms # noon\n\n2e0\n"))
-	if err != nil {
+// A question is read in all forms of its lengths, and its JSON is the same question.
+func TestRead(t *testing.T) {
+	q := Usual()
+	if err := q.Read(write(t, asked)); err != nil {
 		t.Fatal(err)
 	}
 	if err := q.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if s := q.RoundTrip.Samples; len(s) != 3 || s[0] != 500*time.Microsecond || s[1] != 1200*time.Microsecond || s[2] != 2*time.Millisecond {
-		t.Errorf("samples %v", s)
-	}
-	if *q.Want.ViolationsPerBillion != 1 || q.Clocks.RatePPM != 500 || q.Nodes != 5 {
+	if len(q.RoundTrip.Samples) != 2 || q.Hold.Min != 10*ms || q.Hold.Max != time.Second || *q.Want.ViolationsPerBillion != 1 ||
+		q.Pauses[0].Length.Percentiles["p99"] != 9*ms || q.Pauses[1].Length.Min != 2*time.Second {
 		t.Errorf("%+v", q)
 	}
-}
-
-// The file that shows every fact and goal is a question.
-func TestLoadEveryField(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/service-all.yaml")
+	text, err := json.Marshal(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := Load(write(t, string(text), ""))
-	if err == nil {
-		err = q.Validate()
-	}
-	if err != nil {
-		t.Error(err)
+	again := Usual()
+	if err := again.Read(write(t, string(text))); err != nil || !reflect.DeepEqual(again, q) {
+		t.Errorf("%v: %s is read as %+v", err, text, again)
 	}
 }
 
-// Errors name the file and the line.
-func TestLoadTellsTheLine(t *testing.T) {
-	for want, of := range map[string][2]string{
-		"rtt.txt: there are no samples in it":               {asked, "# nothing\n"},
-		"rtt.txt:2: -1ms is negative":                       {asked, "1\n-1\n"},
-		`rtt.txt:1: "NaN" is not a duration`:                {asked, "NaN\n"},
-		`rtt.txt:1: "+Inf" is not a duration`:               {asked, "+Inf\n"},
-		`rtt.txt:3: "12 parsecs" is not a duration`:         {asked, "1\n2\n12 parsecs\n"},
-		"q.yaml: line 3: clocks.rate_ppm: -1":               {strings.Replace(asked, "500", "-1", 1), "1\n"},
-		"q.yaml: line 3: clocks: unknown field rate":        {strings.Replace(asked, "rate_ppm", "rate", 1), "1\n"},
-		"q.yaml: line 7: want.availability: 2: want 0 to 1": {strings.Replace(asked, "0.999", "2", 1), "1\n"},
-		"q.yaml: the file is empty":                         {"", ""},
-		"q.yaml: line 2: round_trip.samples_from: open":     {strings.Replace(asked, "rtt.txt", "none.txt", 1), ""},
-	} {
-		_, err := Load(write(t, of[0], of[1]))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+// Both examples of the documentation are questions.
+func TestReadExamples(t *testing.T) {
+	for _, name := range []string{"service.yaml", "service-all.yaml"} {
+		q := Usual()
+		err := q.Read("../../../docs/" + name)
+		if err == nil {
+			err = q.Validate()
+		}
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }
 
-// Law: an advice is read as it was stored, including the question.
-func TestLoadAdvice(t *testing.T) {
-	q, err := Load("../../../docs/service.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bound, wished := 50*time.Millisecond, 1.0
-	q.Pauses, q.RoundTrip = Pauses{Bound: &bound}, nemesis.Distribution{Samples: []time.Duration{1200 * time.Microsecond, 3 * time.Millisecond}}
-	q.Want.ViolationsPerBillion = &wished
-	saved := Advice{Question: q, Runs: 7, Seed: 3, Refusal: "too <slow>", Basis: []Basis{}, Rejected: []Rejected{}, Front: []Weighed{}}
-	dir := t.TempDir()
-	text, err := json.Marshal(saved)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct{ text, want string }{
-		"whole":        {string(text), ""},
-		"cut off":      {string(text[:len(text)/2]), "unexpected end of JSON input"},
-		"no question":  {`{"refusal":"no"}`, "it does not say what was asked"},
-		"no such lock": {strings.Replace(string(text), `"nodes":5`, `"nodes":5,"lock":"x"`, 1), "unknown field lock"},
+// Zones replace a round trip that was stated before, and a round trip replaces zones. Without a number of nodes
+// there are as many as in the zones.
+func TestZonesReplaceTheRoundTrip(t *testing.T) {
+	q := Usual()
+	for _, step := range []struct{ path, value string }{
+		{"nodes", "7"}, {"round_trip", "1ms"}, {"hold", "20ms"}, {"zones", "[{nodes: 2, round_trip: 1ms}, {nodes: 1, round_trip: 30ms}]"},
 	} {
-		if err := os.WriteFile(filepath.Join(dir, AdviceFile), []byte(c.text), 0o644); err != nil {
+		if err := q.Set(step.path, step.value); err != nil {
 			t.Fatal(err)
 		}
-		loaded, err := LoadAdvice(dir)
-		switch {
-		case c.want == "" && (err != nil || !reflect.DeepEqual(loaded, saved)):
-			t.Errorf("%s: %v\nsaved  %+v\nloaded %+v", name, err, saved, loaded)
-		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), AdviceFile)):
-			t.Errorf("%s: got %v, want %q", name, err, c.want)
+	}
+	if err := q.Validate(); err != nil || q.Nodes != 3 || !q.RoundTrip.isZero() {
+		t.Errorf("%v: %+v", err, q)
+	}
+	if err := q.Set("round_trip", "{p50: 1ms, p99: 2ms, max: 9ms}"); err != nil || q.Validate() != nil || len(q.Zones) != 0 || q.Nodes != 3 {
+		t.Errorf("%v: %+v", err, q)
+	}
+}
+
+// Errors name the file, the line and the field.
+func TestReadNamesTheLine(t *testing.T) {
+	for want, text := range map[string]string{
+		"q.yaml: line 3: clocks.rate_ppm: -1":                                strings.Replace(asked, "500}", "-1}", 1),
+		"q.yaml: line 3: clocks: unknown field rate":                         strings.Replace(asked, "rate_ppm", "rate", 1),
+		"q.yaml: line 7: want.availability: 2: want 0 to 1":                  strings.Replace(asked, "0.999", "2", 1),
+		"q.yaml: line 4: pauses[0].length.p99: 9ms is below p50, 1s":         strings.Replace(asked, "p50: 1ms", "p50: 1s", 1),
+		`q.yaml: line 4: pauses[0].length.p50: "1 parsec" is not a duration`: strings.Replace(asked, "p50: 1ms", "p50: 1 parsec", 1),
+		`q.yaml: line 5: hold: "10ms..1 parsec" is no time`:                  strings.Replace(asked, "10ms..1s", "10ms..1 parsec", 1),
+		"q.yaml: line 4: pauses[1].every: 0s: want more than 0s":             strings.Replace(asked, "24h", "0s", 1),
+		"q.yaml: line 2: zones[1].nodes: 0: want 1 to 64":                    strings.Replace(asked, "round_trip: {samples: [500us, 1.2ms]}", "zones: [{nodes: 5, round_trip: 1ms}, {round_trip: 2ms}]", 1),
+		"q.yaml: the file is empty":                                          "",
+	} {
+		q := Usual()
+		if err := q.Read(write(t, text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

@@ -12,22 +12,14 @@ import (
 // Setting is a setting of the lock that is weighed or recommended. Durations are in
 // nanoseconds in JSON.
 type Setting struct {
-	TTL         time.Duration `json:"ttl"`
-	DriftFactor float64       `json:"drift_factor"`
-	NodeTimeout time.Duration `json:"node_timeout"`
-	RetryMin    time.Duration `json:"retry_min"` // the delay is random, from here
-	RetryMax    time.Duration `json:"retry_max"` // to here
-
-	// ExtendEvery is the time from the grant to the first extension, and between extensions.
-	// 0: no extensions.
-	ExtendEvery time.Duration `json:"extend_every"`
-
-	// Margin is how long before the end of its validity the holder is warned.
-	Margin time.Duration `json:"margin"`
-
-	// RestartDelay is how long a crashed node stays away, counted from the crash. 0: it may
-	// return at once.
-	RestartDelay time.Duration `json:"restart_delay"`
+	TTL          time.Duration `json:"ttl"`
+	DriftFactor  float64       `json:"drift_factor"`
+	NodeTimeout  time.Duration `json:"node_timeout"`
+	RetryMin     time.Duration `json:"retry_min"`     // the delay is random, from here
+	RetryMax     time.Duration `json:"retry_max"`     // to here
+	ExtendEvery  time.Duration `json:"extend_every"`  // 0: no extensions
+	Margin       time.Duration `json:"margin"`        // how long before the end of its validity the holder is warned
+	RestartDelay time.Duration `json:"restart_delay"` // how long a crashed node stays away; 0: it may return at once
 }
 
 // Allowance returns what the lock subtracts from the TTL for clock errors.
@@ -36,40 +28,21 @@ func (s Setting) Allowance() time.Duration { return s.Lock().Allowance(s.TTL) }
 // Validity returns the TTL minus the allowance. It counts from before the first request.
 func (s Setting) Validity() time.Duration { return s.TTL - s.Allowance() }
 
-// retryAfter is the time from an extension without a quorum to the failure of the next: the
-// lock retries after a quarter of the interval, or after a node timeout if that is shorter.
-func (s Setting) retryAfter() time.Duration {
-	return s.NodeTimeout + min(s.ExtendEvery/4, s.NodeTimeout)
-}
-
-// spareExtensions returns how many extensions may fail in a row and leave time for one that
-// succeeds.
+// spareExtensions returns how many extensions may fail in a row and leave time for one that succeeds. The lock
+// retries after a quarter of the interval, or after a node timeout if that is shorter.
 func (s Setting) spareExtensions() int {
-	room := s.Validity() - s.Margin - s.ExtendEvery - 2*s.NodeTimeout
-	if room < 0 || s.ExtendEvery == 0 {
-		return -1
-	}
-	return int(room / s.retryAfter())
+	return int(s.slack(0) / (s.NodeTimeout + min(s.ExtendEvery/4, s.NodeTimeout)))
 }
-
-// failuresAllowed is how many extensions of a recommended setting may fail in a row.
-const failuresAllowed = 2
 
 // possible reports whether the lock accepts the setting, and enough extensions may fail.
 func (s Setting) possible() bool {
-	switch {
-	case s.Validity() <= s.Margin+s.NodeTimeout:
-		return false
-	case s.ExtendEvery > 0:
-		return s.ExtendEvery < s.Validity()-s.Margin && s.spareExtensions() >= failuresAllowed
-	}
-	return true
+	return s.DriftFactor < 1 && s.Validity() > s.Margin+s.NodeTimeout && (s.ExtendEvery == 0 || s.spareExtensions() >= failuresAllowed)
 }
 
 // slack returns how long pauses may be in a hold of that duration, or between two extensions,
 // before the holder is late.
 func (s Setting) slack(hold time.Duration) time.Duration {
-	if s.ExtendEvery > 0 {
+	if s.ExtendEvery > 0 { // a late extension still has to succeed
 		return s.Validity() - s.Margin - s.ExtendEvery - 2*s.NodeTimeout
 	}
 	return s.Validity() - s.NodeTimeout - hold
@@ -78,15 +51,9 @@ func (s Setting) slack(hold time.Duration) time.Duration {
 // Lock returns the lock of a scenario with these settings.
 func (s Setting) Lock() scenarios.Lock {
 	return scenarios.Lock{
-		Kind:        "redlock",
-		TTL:         s.TTL,
-		DriftFactor: s.DriftFactor,
-		Clock:       "boottime",
-		NodeTimeout: s.NodeTimeout,
-		Linger:      4 * s.NodeTimeout,
-		Margin:      s.Margin,
-		Retry:       nemesis.Range{Min: s.RetryMin, Max: s.RetryMax},
-		Watchdog:    scenarios.Watchdog{Every: s.ExtendEvery},
+		Kind: "redlock", TTL: s.TTL, DriftFactor: s.DriftFactor, Clock: "boottime",
+		NodeTimeout: s.NodeTimeout, Linger: 4 * s.NodeTimeout, Margin: s.Margin,
+		Retry: nemesis.Range{Min: s.RetryMin, Max: s.RetryMax}, Watchdog: scenarios.Watchdog{Every: s.ExtendEvery},
 	}
 }
 
@@ -102,32 +69,35 @@ func preferredNumbers(lo, hi, unit time.Duration) (list []time.Duration) {
 	return list
 }
 
-// ttls returns the TTLs to weigh.
-func (k Known) ttls() []time.Duration {
-	if k.TTL > 0 {
-		return []time.Duration{k.TTL}
-	}
-	return preferredNumbers(leastTTL, k.longestTTL(), time.Millisecond)
-}
+const (
+	leastTTL     = 50 * time.Millisecond // that is weighed
+	leastTimeout = 5 * time.Millisecond  // of a node: a process may be scheduled late
+
+	failuresAllowed = 2 // extensions that may fail in a row
+
+	// leastDrift is the drift factor of the algorithm's page. For clocks that need less, it costs 1 %
+	// of the TTL and covers clocks that are worse than assumed.
+	leastDrift = 0.01
+)
 
 // candidates returns the settings to weigh: each TTL with each extension interval. timeout is
 // the longest node timeout.
 func (k Known) candidates(timeout time.Duration) (list []Setting) {
-	for _, ttl := range k.ttls() {
+	ttls := []time.Duration{k.TTL}
+	if k.TTL == 0 {
+		ttls = preferredNumbers(leastTTL, k.longestTTL(), time.Millisecond)
+	}
+	for _, ttl := range ttls {
 		every := []time.Duration{0}
 		if !k.NoExtension {
 			every = append(every, ttl/2, ttl/3, ttl/4, ttl/6)
 		}
 		for _, e := range every {
-			s := Setting{
-				TTL:         ttl,
-				DriftFactor: k.Clocks.DriftFactor(ttl),
-				NodeTimeout: timeout,
-				ExtendEvery: e.Truncate(time.Millisecond),
-				Margin:      ttl / 20,
+			s := Setting{TTL: ttl, DriftFactor: k.Clocks.DriftFactor(ttl), NodeTimeout: timeout, ExtendEvery: e.Truncate(time.Millisecond), Margin: ttl / 20}
+			if k.forgets() {
+				s.RestartDelay = k.Clocks.RestartDelay(ttl)
 			}
-			s.RestartDelay = k.restartDelay(s)
-			if s.DriftFactor < 1 && s.possible() && (e == 0 || s.ExtendEvery > 0) {
+			if s.possible() && (e == 0 || s.ExtendEvery > 0) {
 				list = append(list, s)
 			}
 		}
@@ -135,28 +105,16 @@ func (k Known) candidates(timeout time.Duration) (list []Setting) {
 	return list
 }
 
-// restartDelay returns the given restart delay, or the recommended one.
-func (k Known) restartDelay(s Setting) time.Duration {
-	switch {
-	case k.Crashes.RestartDelay != nil:
-		return *k.Crashes.RestartDelay
-	case !k.forgets():
-		return 0
-	}
-	return k.Clocks.RestartDelay(s.TTL)
-}
-
 // timing is a node timeout and a range of retry delays.
 type timing struct{ timeout, retryMin, retryMax time.Duration }
 
 // timings returns the timings to weigh: timeouts from quantiles of the round trip, and random
 // delays wide enough that clients that split the votes diverge.
-func (k Known) timings() (list []timing) {
-	// A delay that is long against holds and thinking leaves the lock lying.
-	most := max(quantile(k.Hold, 0.5), 20*quantile(k.RoundTrip, 0.99))
-	for _, timeout := range k.timeouts() {
-		least := 2 * quantile(k.RoundTrip, 0.5)
-		for _, hi := range preferredNumbers(least, most, time.Millisecond) {
+func (m *model) timings() (list []timing) {
+	// A delay that is long against holds leaves the lock lying.
+	most := max(m.Hold.quantile(0.5), 20*m.pace.quantile(0.99))
+	for _, timeout := range m.timeouts() {
+		for _, hi := range preferredNumbers(2*m.pace.quantile(0.5), most, time.Millisecond) {
 			if first := strconv.Itoa(int(hi))[0]; first != '3' && first != '7' { // 1, 1.5, 2 and 5 are enough
 				list = append(list, timing{timeout, hi / 5, hi})
 			}
@@ -165,14 +123,9 @@ func (k Known) timings() (list []timing) {
 	return list
 }
 
-// leastTimeout is the shortest node timeout that is weighed. A process may be scheduled late.
-const leastTimeout = 5 * time.Millisecond
-
-// timeouts returns the node timeouts to weigh.
-func (k Known) timeouts() (list []time.Duration) {
-	for _, d := range []time.Duration{
-		2 * quantile(k.RoundTrip, 0.99), 2 * quantile(k.RoundTrip, 0.999), longest(k.RoundTrip) * 5 / 4,
-	} {
+// timeouts returns the node timeouts to weigh. The slowest node has to have a vote.
+func (m *model) timeouts() (list []time.Duration) {
+	for _, d := range []time.Duration{2 * m.slowest.quantile(0.99), m.slowest.Max * 5 / 4} {
 		d = preferredNumbers(max(d, leastTimeout), 100*max(d, leastTimeout), time.Millisecond)[0]
 		if len(list) == 0 || d > list[len(list)-1] {
 			list = append(list, d)
@@ -180,10 +133,6 @@ func (k Known) timeouts() (list []time.Duration) {
 	}
 	return list
 }
-
-// leastDrift is the drift factor of the algorithm's page. For clocks that need less, it costs 1 %
-// of the TTL and covers clocks that are worse than assumed.
-const leastDrift = 0.01
 
 // rho is the bound of the rate as a share.
 func (c Clocks) rho() float64 { return float64(c.RatePPM) / 1e6 }

@@ -12,39 +12,26 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // Validation is what runs with other seeds showed of a setting.
 type Validation struct {
-	Seeds Seeds `json:"seeds"`
+	FirstSeed uint64 `json:"first_seed"`
+	LastSeed  uint64 `json:"last_seed"`
 
-	Grants int `json:"grants"` // in everyday runs
-
+	Grants        int           `json:"grants"`      // in everyday runs
 	AcquireP99    time.Duration `json:"acquire_p99"` // with its 95 % interval
 	AcquireP99Min time.Duration `json:"acquire_p99_min"`
 	AcquireP99Max time.Duration `json:"acquire_p99_max"`
 
-	Trials []Trial `json:"trials"`
+	Trials         []Trial  `json:"trials"`
+	Skipped        []string `json:"skipped,omitempty"` // trials that would have taken too many requests
+	Contradictions []string `json:"contradictions"`    // unexpected results; none: the setting is validated
 
-	// LateHolders compares the model with an estimate. Nil: it was not asked for.
-	LateHolders *LateHolders `json:"late_holders,omitempty"`
-
-	// Skipped lists trials that would have taken too many requests, and how many.
-	Skipped []string `json:"skipped,omitempty"`
-
-	// Contradictions lists unexpected results. Empty: the setting is validated.
-	Contradictions []string `json:"contradictions"`
-
-	scenarios []scenarios.Scenario // the first of each trial
-	seeds     []uint64             // of these
-}
-
-// Seeds are the first and the last seed.
-type Seeds struct {
-	First uint64 `json:"first"`
-	Last  uint64 `json:"last"`
+	files map[string]scenarios.Scenario // the first of each trial that is no control
 }
 
 // Trial is a test of a setting: K of N runs, or grants, violated a property.
@@ -59,163 +46,92 @@ type Trial struct {
 	PerGrant  bool             `json:"per_grant"`           // N counts grants, not runs
 	Low       float64          `json:"low"`                 // Wilson's 95 % interval
 	High      float64          `json:"high"`
-	Predicted float64          `json:"predicted"` // upper bound by the model
+	Predicted float64          `json:"predicted"`         // upper bound by the model
+	Control   bool             `json:"control,omitempty"` // runs have to violate it, because what the setting relies on is broken
 
-	// Control: what the setting relies on is broken, so runs have to violate the property. If none
-	// does, the trial that it is the control of shows nothing.
-	Control bool `json:"control,omitempty"`
+	draw func(rng) scenarios.Scenario
 }
 
-// count counts the violations of runs.
-func (t *Trial) count(runs runner.Tally) {
-	rate := runs.Rate(t.Property)
+// Outcome says what the runs showed.
+func (t Trial) Outcome() string {
+	of := "run"
 	if t.PerGrant {
-		rate = runs.PerGrant(t.Property)
+		of = "grant"
 	}
-	t.Runs, t.Open, t.K, t.N = runs.Runs, runs.Seen[t.Property][checker.Unknown], rate.K, rate.N
-	t.Low, t.High = rate.Wilson()
-}
-
-// contradiction says that there were more violations than the model allows, or returns "".
-func (t Trial) contradiction() string {
-	switch {
-	case t.N == 0:
-		return fmt.Sprintf("%s: no verdict in %d runs", t.Name, t.Runs)
-	case t.Control && t.K == 0:
-		return fmt.Sprintf("%s: no run of %d violated %s exclusion, though all have to: trials with restarts show nothing", t.Name, t.N, t.Property)
-	case t.K > 0 && t.Low > t.Predicted:
-		return fmt.Sprintf("%s: %s exclusion was violated %d times in %d; the model predicts %.3g at most (%s)", t.Name, t.Property, t.K, t.N, t.Predicted, t.What)
+	text := fmt.Sprintf("%d of %s violated %s exclusion", t.K, textfmt.Count(t.N, of), t.Property)
+	if t.Control {
+		return text + ", and all have to"
 	}
-	return ""
+	return text + fmt.Sprintf(": %.2g to %.2g at 95 %%, at most %.2g according to the model", t.Low, t.High, t.Predicted)
 }
 
-// everydayRounds is how often each client of an everyday run takes the lock, at most.
-const everydayRounds = 10
-
-// everydayRequests estimates the requests of a round of an everyday run, in which each client
-// holds the lock once while the others wait.
-func (m *model) everydayRequests(s Setting) float64 {
-	clients := float64(min(m.Contention.Clients, maxClients))
-	perSecond := (clients-1)*m.waiterRequests(s) + m.holderRequests(s)
-	return clients * (2*float64(m.Nodes) + time.Duration(m.hold).Seconds()*perSecond)
+// contradicts reports whether there were more violations than the model allows, or no test.
+func (t Trial) contradicts() bool {
+	return t.N == 0 || t.Control && t.K == 0 || !t.Control && t.K > 0 && t.Low > t.Predicted
 }
 
-// eventsPerRequest is more than the number of simulated events per request, which is about 20.
-const eventsPerRequest = 100
+const (
+	everydayRounds = 10 // how often each client of an everyday run takes the lock, at most
 
-// slipRequests estimates the requests of a slips run.
-func (m *model) slipRequests(s slip) float64 {
-	s.RetryMin, s.RetryMax = often(s.TTL).Min, often(s.TTL).Max
-	return time.Duration(m.withHolds(s.longest).hold).Seconds() * (m.waiterRequests(s.Setting) + m.holderRequests(s.Setting))
-}
+	// defaultMaxRequests bounds the requests of all everyday runs. Two cores simulate as many in half a minute.
+	defaultMaxRequests = 20_000_000
 
-// fitting returns how many of the runs of a trial fit into maxRequests, if each takes some
-// requests. A trial of which less than two runs fit is skipped.
-func (o Options) fitting(runs int, requests float64) int {
-	n := int(min(float64(runs), float64(cmp.Or(o.maxRequests, defaultMaxRequests))/requests))
-	if n < min(2, runs) {
-		return 0
-	}
-	return n
-}
-
-// controlRuns is how many runs a control has: nearly all of them violate exclusion.
-func controlRuns(runs int) int { return max(runs/10, 2) }
-
-// plannedTrial is a trial and its runs.
-type plannedTrial struct {
-	Trial
-	runs     int     // 0: they would take too long
-	requests float64 // of a run, if that bounds the number of runs
-	draw     func(rng) scenarios.Scenario
-}
+	eventsPerRequest = 100 // more than there are in the simulator: about 20
+)
 
 // trials plans the trials of a setting.
-func (m *model) trials(o Options, w Weighed) []plannedTrial {
-	round, everyday := m.everydayRequests(w.Setting), 0
-	rounds := o.fitting(2*everydayRounds, round) / 2
-	if rounds > 0 {
-		everyday = o.fitting(max(o.Runs/5, 2), round*float64(rounds))
+func (m *model) trials(o Options, w Weighed) []Trial {
+	most, clients := float64(cmp.Or(o.maxRequests, defaultMaxRequests)), float64(min(m.Contention.Clients, maxClients))
+	round := clients * (2*float64(m.Nodes) + clients*time.Duration(m.hold).Seconds()*w.RequestsPerSecond) // requests of each client's hold
+	rounds := max(1, min(everydayRounds, int(most/2/round)))
+	everyday := min(max(o.Runs/5, 2), int(most/round/float64(rounds)))
+	return []Trial{
+		{Name: "everyday", What: "clients and pauses as stated", Property: checker.Effect, PerGrant: true, Predicted: w.Violations, Runs: everyday, draw: func(d rng) scenarios.Scenario {
+			s := m.everyday(w.Setting, d, rounds, true, 1)
+			s.MaxEvents = max(nemesis.DefaultMaxEvents, int(eventsPerRequest*round*float64(rounds)))
+			return s
+		}},
+		{Name: "edge", What: fmt.Sprintf("a hold to the last instant with the worst clocks and steps; in half of the runs nodes of its quorum crash, and return after %v", w.RestartDelay),
+			Property: checker.Lease, Runs: max(o.Runs, 2), draw: func(d rng) scenarios.Scenario { return m.edge(w.Setting, d.Uint64()%2 == 0, d.Float64()) }},
+		{Name: "too early", What: m.tooEarly(w.Setting).Summary, Property: checker.Lease, Predicted: 1, Control: true, Runs: max(o.Runs/10, 2),
+			draw: func(rng) scenarios.Scenario { return m.tooEarly(w.Setting) }},
 	}
-	early := 0.0
-	if m.earlyRestart(w.Setting) > 0 {
-		early = 1 // the given restart delay is too short
-	}
-	list := []plannedTrial{
-		{Trial{Name: "everyday", What: "clients, pauses and crashes as stated", Property: checker.Effect, PerGrant: true, Predicted: w.Risk.Total()},
-			everyday, round, func(d rng) scenarios.Scenario {
-				s := m.everyday(w.Setting, d, rounds, true, 1)
-				s.MaxEvents = max(nemesis.DefaultMaxEvents, int(eventsPerRequest*round*float64(rounds)))
-				return s
-			}},
-		{Trial{Name: "edge", What: "holds to the last instant with the worst clocks and steps", Property: checker.Lease},
-			o.Runs, 0, func(d rng) scenarios.Scenario { return m.edge(w.Setting, d) }},
-		{Trial{Name: "restart", What: m.describeRestart(w.Setting), Property: checker.Lease, Predicted: early},
-			o.Runs, 0, func(rng) scenarios.Scenario { return m.restart(w.Setting) }},
-		{Trial{Name: "too early", What: m.describeTooEarly(w.Setting), Property: checker.Lease, Predicted: 1, Control: true},
-			controlRuns(o.Runs), 0, func(rng) scenarios.Scenario { return m.tooEarly(w.Setting) }},
-	}
-	if s, ok := m.slip(w); ok {
-		each := m.slipRequests(s)
-		list = append(list, plannedTrial{Trial{Name: "slips", What: s.describe(m), Property: checker.Effect, Predicted: s.predicted},
-			o.fitting(o.Runs, each), each, func(d rng) scenarios.Scenario { return m.slips(s, d) }})
-	}
-	return list
 }
 
 // validate runs the trials of a setting.
 func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted, first uint64) (Validation, error) {
-	v := Validation{Seeds: Seeds{First: first, Last: first - 1}}
+	v := Validation{FirstSeed: first, LastSeed: first - 1, Contradictions: []string{}, files: map[string]scenarios.Scenario{}}
 	for _, t := range m.trials(o, w) {
-		if t.runs == 0 {
-			v.Skipped = append(v.Skipped, fmt.Sprintf("%s: not run, because a run would send about %.1g requests", t.Name, t.requests))
+		if t.Runs < 2 {
+			v.Skipped = append(v.Skipped, t.Name+": not run, because two runs would send too many requests")
 			continue
 		}
-		seed := v.Seeds.Last + 1
-		tally, took, err := batch{o.Backend, seed, o.step(t.Name, t.runs)}.run(ctx, t.runs, t.draw)
+		seed := v.LastSeed + 1
+		tally, took, err := batch{o.Backend, seed, o.step(t.Name, t.Runs)}.run(ctx, t.Runs, t.draw)
 		if err != nil {
 			return v, fmt.Errorf("%s: %w", t.Name, err)
 		}
-		if v.Seeds.Last += uint64(t.runs); t.PerGrant {
+		v.LastSeed += uint64(t.Runs)
+		rate := tally.Rate(t.Property)
+		if t.PerGrant {
+			rate = tally.PerGrant(t.Property)
 			v.Grants = tally.Measured.All().Grants
 			v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max = took.p99()
 		}
-		t.count(tally)
-		v.Trials = append(v.Trials, t.Trial)
-		v.scenarios, v.seeds = append(v.scenarios, tally.Scenario), append(v.seeds, seed)
-	}
-	v.judge(want)
-	return v, nil
-}
-
-// describe describes a slip.
-func (s slip) describe(m *model) string {
-	switch {
-	case m.FenceChecked:
-		return fmt.Sprintf("pauses of %v in every hold, longer than every lease; the fence has to reject the writes", *s.pauses.Bound)
-	case s.pauses.Bound != nil:
-		return fmt.Sprintf("a pause of %v in every hold", *s.pauses.Bound)
-	}
-	return fmt.Sprintf("accelerated: a pause every %v, under a TTL of %v", s.pauses.Every.Round(time.Millisecond), s.TTL)
-}
-
-// judge compares the measurements with the model and the wishes.
-func (v *Validation) judge(want Wanted) {
-	v.Contradictions = []string{}
-	for _, t := range v.Trials {
-		if text := t.contradiction(); text != "" {
-			v.Contradictions = append(v.Contradictions, text)
+		t.Open, t.K, t.N = tally.Seen[t.Property][checker.Unknown], rate.K, rate.N
+		t.Low, t.High = rate.Wilson()
+		v.Trials = append(v.Trials, t)
+		if t.contradicts() {
+			v.Contradictions = append(v.Contradictions, t.Name+": "+t.Outcome())
+		}
+		if !t.Control {
+			v.files[fmt.Sprintf("%s-seed-%d.yaml", t.Name, seed)] = tally.Scenario
 		}
 	}
-	everyday := slices.ContainsFunc(v.Trials, func(t Trial) bool { return t.Name == "everyday" })
-	switch {
-	case !everyday:
-	case v.Grants == 0:
-		v.Contradictions = append(v.Contradictions, "everyday: no grants")
-	case want.AcquireP99 > 0 && v.AcquireP99Min > want.AcquireP99:
-		v.Contradictions = append(v.Contradictions, fmt.Sprintf("everyday: acquire p99 was %v, from %v to %v at 95 %%, more than the %v wanted",
-			v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max, want.AcquireP99))
+	if want.AcquireP99 > 0 && v.AcquireP99Min > want.AcquireP99 {
+		v.Contradictions = append(v.Contradictions, fmt.Sprintf("everyday: acquire p99 was at least %v at 95 %%, more than the %v wanted", v.AcquireP99Min, want.AcquireP99))
 	}
+	return v, nil
 }
 
 // batch is runs of scenarios that are drawn anew for each run.

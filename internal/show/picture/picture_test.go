@@ -12,7 +12,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/measure/sweep"
-	"github.com/lockstorm/lockstorm/internal/measure/tune"
 	"github.com/lockstorm/lockstorm/internal/show/picture"
 )
 
@@ -76,25 +75,6 @@ func TestSweep(t *testing.T) {
 		"boundaries":            results(located("one", 1, &low, &high), located("open", 2, &low, nil)),
 	} {
 		p, err := picture.Sweep(of)
-		wantReadable(t, name, p, err)
-	}
-}
-
-// Settings without a risk are drawn too, and a single one has axes.
-func TestFront(t *testing.T) {
-	weighed := func(ttl time.Duration, risk float64) tune.Weighed {
-		w := tune.Weighed{Setting: tune.Setting{TTL: ttl}}
-		w.BlockedByDead, w.Risk.Pauses = ttl, risk
-		return w
-	}
-	safe, risky, worse := weighed(4*time.Second, 0), weighed(time.Second, 1e-9), weighed(5*time.Second, 1e-8)
-	for name, of := range map[string]tune.Advice{
-		"nothing recommended": {Front: []tune.Weighed{safe, risky, worse}},
-		"recommended":         {Front: []tune.Weighed{safe, risky, worse}, Recommended: &safe},
-		"the only one":        {Recommended: &safe},
-		"the same costs":      {Front: []tune.Weighed{safe, safe}},
-	} {
-		p, err := picture.Front(of)
 		wantReadable(t, name, p, err)
 	}
 }

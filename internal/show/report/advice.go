@@ -2,14 +2,12 @@ package report
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/internal/measure/tune"
 	"github.com/lockstorm/lockstorm/internal/show/document"
-	"github.com/lockstorm/lockstorm/internal/show/picture"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
@@ -17,34 +15,24 @@ import (
 // Pareto-optimal alternatives.
 func (r *Report) Advice(a tune.Advice) error {
 	blocks := []document.Block{verdictOn(a)}
+	if a.Fencing != "" {
+		blocks = append(blocks, document.Heading("Do you need fencing?"), document.Prose(a.Fencing))
+	}
 	for _, rejected := range a.Rejected {
-		blocks = append(blocks, document.Notice{Mark: document.Open, Text: fmt.Sprintf("rejected: a TTL of %v, extended: %s, retries after %v to %v: %s",
-			rejected.TTL, ReadableInterval(rejected.ExtendEvery), rejected.RetryMin, rejected.RetryMax, strings.Join(rejected.Contradictions, "; "))})
+		blocks = append(blocks, document.Notice{Mark: document.Open, Text: "Rejected: " + rejected})
 	}
 	if len(a.Basis) > 0 {
 		t := document.Table{Cards: true, Columns: document.Named("figure", "value", "confidence", "based on", "method")}
 		for _, b := range a.Basis {
-			t.Add(document.Text(b.Figure), document.Text(b.Value), document.Text(string(b.Sure)), document.Text(b.Rests), document.Text(b.How))
+			t.Add(document.Text(b.Figure), document.Text(b.Value), document.Text(b.Sure), document.Text(b.Rests), document.Text(b.How))
 		}
 		blocks = append(blocks, document.Heading("The recommendation, and the basis of each figure"), t)
 	}
-	if s := a.Shorter; s != nil {
-		blocks = append(blocks, document.Prose(fmt.Sprintf("Extended every %v, a TTL of %v would do as well by the model, and a dead holder would block the others for %v at most.", s.ExtendEvery, s.TTL, textfmt.Duration(s.BlockedByDead))))
-	}
 	if v := a.Validation; v != nil {
-		blocks = append(blocks, document.Heading(fmt.Sprintf("Validated by runs with seeds %d to %d", v.Seeds.First, v.Seeds.Last)), trialTable(*v))
+		blocks = append(blocks, document.Heading(fmt.Sprintf("Validated by runs with seeds %d to %d", v.FirstSeed, v.LastSeed)), trialTable(*v))
 	}
 	if len(a.Front) > 0 || a.Recommended != nil {
-		drawn, err := picture.Front(a)
-		if err != nil {
-			return err
-		}
-		figure, err := figureOf(drawn)
-		if err != nil {
-			return err
-		}
-		blocks = append(blocks, document.Heading("Alternatives"), document.Prose(Alternatives(a)),
-			figure, document.Fold{Summary: "all Pareto-optimal settings", Blocks: []document.Block{frontTable(a)}})
+		blocks = append(blocks, document.Heading("Alternatives"), document.Prose(Alternatives(a)), document.Fold{Summary: "all Pareto-optimal settings", Blocks: []document.Block{frontTable(a)}})
 	}
 	if a.Validation != nil {
 		blocks = append(blocks, document.Heading("Try it on real Redis"), document.Prose(TryOnServers("")))
@@ -56,17 +44,8 @@ func (r *Report) Advice(a tune.Advice) error {
 	blocks = append(blocks, document.Heading("The question"), document.Code(asked))
 	r.Add("Advice", blocks...)
 	r.addFoot(fmt.Sprintf("The advice, %s a trial, seed %d", textfmt.Count(a.Runs, "run"), a.Seed), nil,
-		tuneCommand(a, "FILE")+", with the question in FILE,")
+		textfmt.Command("tune", "FILE", "--runs", fmt.Sprint(a.Runs), "--seed", fmt.Sprint(a.Seed))+", with the question in FILE,")
 	return nil
-}
-
-// tuneCommand is the command line that makes the advice again from its question in a file.
-func tuneCommand(a tune.Advice, question string) string {
-	args := []string{"tune", question, "--runs", fmt.Sprint(a.Runs), "--seed", fmt.Sprint(a.Seed)}
-	if a.Validation != nil && a.Validation.LateHolders != nil {
-		args = append(args, "--estimate")
-	}
-	return textfmt.Command(args...)
 }
 
 // Alternatives says how many there are, and where their figures come from.
@@ -85,7 +64,7 @@ func TryOnServers(dir string) string {
 	if dir == "" {
 		dir, store = "DIR", " --out DIR stores both files."
 	}
-	return fmt.Sprintf("Try the setting on real Redis: \"lockstorm run --backend process %s/servers/restart.yaml --runs 10\" has to find that lease exclusion holds, and with restart-too-early.yaml, its control, that it is violated.%s", dir, store)
+	return fmt.Sprintf("Try the setting on real Redis: \"lockstorm run --backend process %s/restart.yaml --runs 10\" has to find that lease exclusion holds, and with restart-too-early.yaml, its control, that it is violated.%s", dir, store)
 }
 
 // verdictOn says whether a setting is recommended.
@@ -96,15 +75,12 @@ func verdictOn(a tune.Advice) document.Block {
 	case a.Recommended == nil:
 		return document.Notice{Mark: document.Open, Text: "Stopped before a setting was chosen."}
 	}
-	s, mark, what := a.Recommended, document.Good, "Recommended"
-	switch {
-	case a.Validation == nil:
-		mark, what = document.Open, "Recommended by the model, not validated by runs ("+a.Unvalidated+")"
-	case a.Unvalidated != "":
-		mark, what = document.Open, "Recommended, validated in part ("+a.Unvalidated+")"
+	s, mark := a.Recommended, document.Good
+	if a.Unvalidated != "" {
+		mark = document.Open
 	}
 	return document.Notice{Mark: mark, Text: fmt.Sprintf("%s: a TTL of %v, a drift factor of %g (an allowance of %v) and %s; extended: %s; node timeout %v; retries after %v to %v.",
-		what, s.TTL, s.DriftFactor, textfmt.Duration(s.Allowance()), restartDelay(s.Setting), ReadableInterval(s.ExtendEvery), s.NodeTimeout, s.RetryMin, s.RetryMax)}
+		textfmt.Sentence(a.Confidence()), s.TTL, s.DriftFactor, textfmt.Duration(s.Allowance()), restartDelay(s.Setting), ReadableInterval(s.ExtendEvery), s.NodeTimeout, s.RetryMin, s.RetryMax)}
 }
 
 func restartDelay(s tune.Setting) string {
@@ -116,17 +92,9 @@ func restartDelay(s tune.Setting) string {
 
 // trialTable has a line for each trial of a validation.
 func trialTable(v tune.Validation) document.Table {
-	t := document.Table{Cards: true, Columns: document.Named("trial", "what", "property", "violated", "of", "95 % interval", "at most by the model")}
+	t := document.Table{Cards: true, Columns: document.Named("trial", "what", "property", "outcome")}
 	for _, trial := range v.Trials {
-		what, most := "run", document.Number(trial.Predicted, fmt.Sprintf("%.2g", trial.Predicted))
-		if trial.PerGrant {
-			what = "grant"
-		}
-		if trial.Control {
-			most = document.Text("control: has to be violated")
-		}
-		t.Add(document.Text(trial.Name), document.Text(trial.What), document.Text(trial.Property.Code()+" "+trial.Property.Title()), document.Count(trial.K),
-			document.Number(float64(trial.N), textfmt.Count(trial.N, what)), document.Text(fmt.Sprintf("%.2g to %.2g", trial.Low, trial.High)), most)
+		t.Add(document.Text(trial.Name), document.Text(trial.What), document.Text(trial.Property.Code()+" "+trial.Property.Title()), document.Text(trial.Outcome()))
 	}
 	return t
 }
@@ -142,7 +110,7 @@ func frontTable(a tune.Advice) document.Table {
 		seconds := func(text string, v float64) document.Cell { return document.Number(v, text) }
 		t.Add(mark, seconds(w.TTL.String(), w.TTL.Seconds()), seconds(ReadableInterval(w.ExtendEvery), w.ExtendEvery.Seconds()), seconds(w.NodeTimeout.String(), w.NodeTimeout.Seconds()),
 			seconds(fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax), w.RetryMax.Seconds()), document.Number(w.Availability, fmt.Sprintf("%.6f", w.Availability)),
-			seconds(textfmt.Duration(w.AcquireP99), w.AcquireP99.Seconds()), document.Number(w.Risk.PerBillion(), fmt.Sprintf("%.3g", w.Risk.PerBillion())),
+			seconds(textfmt.Duration(w.AcquireP99), w.AcquireP99.Seconds()), document.Number(w.PerBillion(), fmt.Sprintf("%.3g", w.PerBillion())),
 			document.Number(w.RequestsPerSecond, fmt.Sprintf("%.3g", w.RequestsPerSecond)), seconds(textfmt.Duration(w.BlockedByDead), w.BlockedByDead.Seconds()))
 	}
 	return t

@@ -12,7 +12,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/measure/sweep"
-	"github.com/lockstorm/lockstorm/internal/measure/tune"
 	"github.com/lockstorm/lockstorm/internal/show/document"
 	"github.com/lockstorm/lockstorm/internal/show/runpage"
 	"github.com/lockstorm/lockstorm/results"
@@ -26,7 +25,6 @@ type loader struct {
 	debates  []Side
 	compared []compared
 	sweeps   []sweep.Results
-	advices  []tune.Advice
 	runs     []runpage.Shown
 	cases    []SavedCase
 	cut      []string // directories of runs that were killed, beside others
@@ -56,11 +54,6 @@ var resultKinds = []resultKind{
 	{sweep.OutcomesFile, func(h *loader, dir string) error {
 		found, err := sweep.Load(dir)
 		h.sweeps = append(h.sweeps, found)
-		return err
-	}},
-	{tune.AdviceFile, func(h *loader, dir string) error {
-		a, err := tune.LoadAdvice(dir)
-		h.advices = append(h.advices, a)
 		return err
 	}},
 }
@@ -250,11 +243,6 @@ func (h *loader) addTo(ctx context.Context, r *Report) error {
 	}
 	for _, c := range h.sweeps {
 		if err := r.Campaign(c); err != nil {
-			return err
-		}
-	}
-	for _, a := range h.advices {
-		if err := r.Advice(a); err != nil {
 			return err
 		}
 	}

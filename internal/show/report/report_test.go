@@ -179,8 +179,8 @@ func isRow(r results.Row) bool {
 // advice is an advice, with few runs.
 func advice(t *testing.T) tune.Advice {
 	t.Helper()
-	q, err := tune.Load("../../../docs/service.yaml")
-	if err != nil {
+	q := tune.Usual()
+	if err := q.Read("../../../docs/service.yaml"); err != nil {
 		t.Fatal(err)
 	}
 	a, err := tune.Advise(t.Context(), q, tune.Options{Backend: simulated.Backend(), Runs: 5, Seed: 1})
@@ -370,18 +370,17 @@ func TestBadInput(t *testing.T) {
 		names []string
 		want  string
 	}{
-		"no such directory":              {[]string{"nowhere"}, "nowhere does not exist"},
-		"an empty directory":             {[]string{empty}, empty + ": no results: no run.json, debate.json"},
-		"a run that was cut off":         {[]string{one}, "has a history and no run.json: the run was cut off"},
-		"a debate that was cut off":      {[]string{with(results.DebateFile, half(filepath.Join(reference, results.DebateFile)))}, results.DebateFile + ": unexpected end of JSON input"},
-		"a run.json that was cut off":    {[]string{with(results.RunFile, []byte(`{"version":1,`))}, results.RunFile + ": "},
-		"a case that was cut off":        {[]string{with("a.yaml", half(caseFile))}, "a.yaml: "},
-		"a history that was cut off":     {[]string{filepath.Join(with("h.jsonl", half(filepath.Join(one, results.HistoryFile))), "h.jsonl")}, "h.jsonl: "},
-		"a history of Jepsen":            {[]string{"../../../internal/jepsen/testdata/given-away.edn"}, "given-away.edn: a Jepsen history, and reports show histories of Lockstorm: lockstorm check "},
-		"two debates on one backend":     {[]string{reference, reference}, "two debates on sim"},
-		"a debate on nobody's backend":   {[]string{with(results.DebateFile, []byte(`{"format":"lockstorm-reference","version":1,"backend":"lead","rows":[]}`))}, `unknown backend "lead"`},
-		"a journal of something else":    {[]string{with(sweep.OutcomesFile, []byte("{}\n"))}, "it is not the file of a sweep"},
-		"an advice without its question": {[]string{with(tune.AdviceFile, []byte("{}"))}, "it does not say what was asked"},
+		"no such directory":            {[]string{"nowhere"}, "nowhere does not exist"},
+		"an empty directory":           {[]string{empty}, empty + ": no results: no run.json, debate.json"},
+		"a run that was cut off":       {[]string{one}, "has a history and no run.json: the run was cut off"},
+		"a debate that was cut off":    {[]string{with(results.DebateFile, half(filepath.Join(reference, results.DebateFile)))}, results.DebateFile + ": unexpected end of JSON input"},
+		"a run.json that was cut off":  {[]string{with(results.RunFile, []byte(`{"version":1,`))}, results.RunFile + ": "},
+		"a case that was cut off":      {[]string{with("a.yaml", half(caseFile))}, "a.yaml: "},
+		"a history that was cut off":   {[]string{filepath.Join(with("h.jsonl", half(filepath.Join(one, results.HistoryFile))), "h.jsonl")}, "h.jsonl: "},
+		"a history of Jepsen":          {[]string{"../../../internal/jepsen/testdata/given-away.edn"}, "given-away.edn: a Jepsen history, and reports show histories of Lockstorm: lockstorm check "},
+		"two debates on one backend":   {[]string{reference, reference}, "two debates on sim"},
+		"a debate on nobody's backend": {[]string{with(results.DebateFile, []byte(`{"format":"lockstorm-reference","version":1,"backend":"lead","rows":[]}`))}, `unknown backend "lead"`},
+		"a journal of something else":  {[]string{with(sweep.OutcomesFile, []byte("{}\n"))}, "it is not the file of a sweep"},
 	} {
 		if _, err := report.Of(context.Background(), c.names, options); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)

@@ -1,0 +1,143 @@
+package tune
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// late is a question whose holders are late if a pause begins within a hold, which can be reckoned by hand:
+// garbage collection of 2 s every 10 s, and a migration of 3 s every day.
+func late() (*model, Setting) {
+	m := newModel(Known{
+		Nodes: 3, RoundTrip: uniform(ms, ms), Hold: uniform(500*ms, 500*ms), Contention: Contention{Clients: 2},
+		Pauses: []Pause{{10 * time.Second, uniform(2*time.Second, 2*time.Second)}, {24 * time.Hour, uniform(3*time.Second, 3*time.Second)}},
+	})
+	return m, Setting{TTL: time.Second, DriftFactor: leastDrift, NodeTimeout: 5 * ms, RetryMin: 10 * ms, RetryMax: 30 * ms, Margin: 50 * ms}
+}
+
+// By hand: a lease counts from the request, so a pause harms in 500 ms of work, 5 ms node timeout and two round
+// trips of the resource, 507 ms. 1 − e^−(0.507/10 + 0.507/86400) = 0.0494418. The slack, 1 s − 12 ms − 5 ms − 500 ms,
+// is shorter than both kinds of pauses.
+func TestLateHoldersByHand(t *testing.T) {
+	m, s := late()
+	if got := m.lateHolder(s); math.Abs(got-0.0494418) > 1e-7 {
+		t.Errorf("a share of %.7f is late, want 0.0494418", got)
+	}
+	m.Pauses = m.Pauses[1:] // 0.507/86400
+	if got := m.lateHolder(s); math.Abs(got-5.868e-6) > 1e-9 {
+		t.Errorf("with the migration alone %.4g are late, want 5.868e-06", got)
+	}
+	if s.TTL = 5 * time.Second; m.lateHolder(s) > 1e-10 {
+		t.Errorf("%.4g are late, though two migrations in a hold are rarer", m.lateHolder(s))
+	}
+}
+
+// As many holders write late in the simulator as the model says, which has an upper bound.
+func TestLateHoldersInTheSimulator(t *testing.T) {
+	const runs = 800
+	m, s := late()
+	b := batch{simulated.Backend(), 1, func() {}}
+	tally, _, err := b.run(t.Context(), runs, func(d rng) scenarios.Scenario {
+		setting, stood := m.world(nemesis.Requests), time.Duration(0)
+		for _, p := range d.stops(m.Pauses, m.Hold.Max) {
+			stood += p.length
+		}
+		if stood > 0 { // in the simulator work goes on during a pause, so the pauses come before the write
+			setting.Plan = nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepBeforeWrite, 0), End: nemesis.After(stood)}}
+		}
+		setting.Horizon = time.Minute + stood
+		holder := scenarios.Client{Workload: "section", Resource: resource, Rounds: 1}
+		rival := holder
+		holder.Work, rival.Start = exactly(m.Hold.Max), exactly(2*ms)
+		return scenarios.Scenario{
+			Name: "late", Summary: "late", Lock: s.Lock(), Setting: setting, Clients: []scenarios.Client{holder, rival},
+			Expect: scenarios.Expectations{checker.Lease: checker.Holds, checker.Section: checker.Unknown, checker.Effect: checker.Unknown},
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate, most := tally.Rate(checker.Effect), m.lateHolder(s)
+	low, high := rate.Wilson()
+	t.Logf("%d of %d violate effect exclusion, a share of %.3f to %.3f at 95 %%; the model has %.4f", rate.K, rate.N, low, high, most)
+	if rate.N != runs || low > most || high < 0.8*most {
+		t.Errorf("%d of %d violate effect exclusion, a share of %.3f to %.3f; the model has %.4f", rate.K, rate.N, low, high, most)
+	}
+}
+
+// The round trip of a quorum is the k-th smallest of the nodes' own: by hand for constant ones, and as drawn.
+func TestQuorumOfZones(t *testing.T) {
+	zones := func(list ...Zone) *model {
+		k := Known{Zones: list}
+		for _, z := range list {
+			k.Nodes += z.Nodes
+		}
+		return newModel(k)
+	}
+	for want, m := range map[time.Duration]*model{
+		10 * ms: zones(Zone{1, uniform(100*ms, 100*ms)}, Zone{1, uniform(ms, ms)}, Zone{1, uniform(10*ms, 10*ms)}),
+		ms:      zones(Zone{3, uniform(ms, ms)}, Zone{2, uniform(80*ms, 80*ms)}),
+		80 * ms: zones(Zone{2, uniform(ms, ms)}, Zone{3, uniform(80*ms, 80*ms)}),
+	} {
+		if got := m.quorumTrip(0.5); got != want || m.pace.Max != want {
+			t.Errorf("a quorum of %v answers after %v, want %v", m.zones, got, want)
+		}
+	}
+	m := zones(Zone{2, percentiles(ms, 4*ms, 50*ms)}, Zone{2, percentiles(3*ms, 9*ms, 80*ms)}, Zone{1, percentiles(20*ms, 50*ms, 200*ms)})
+	d, seen := rng{rand.New(rand.NewPCG(1, 2))}, []time.Duration{}
+	for range 100_000 {
+		var trips []time.Duration
+		for _, node := range m.nodes {
+			trips = append(trips, d.of(node))
+		}
+		slices.Sort(trips)
+		seen = append(seen, trips[2])
+	}
+	slices.Sort(seen)
+	for _, p := range []float64{0.1, 0.5, 0.9, 0.99} {
+		if got, want := m.quorumTrip(p), seen[int(p*100_000)]; math.Abs(float64(got-want)) > 0.03*float64(want) {
+			t.Errorf("at %v a quorum answers after %v, drawn after %v", p, got, want)
+		}
+	}
+}
+
+// The answer about fences: which, how often holders are late, and what a fence would gain.
+func TestFencing(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Question)
+		want   []string
+	}{
+		"goal met":   {func(*Question) {}, []string{"Not for your goal of 1 violations in 10⁹ grants", "a year"}},
+		"no goal":    {func(q *Question) { q.Want.ViolationsPerBillion = nil }, []string{"Yes, if a late write costs more than a fence", "two round trips of the quorum"}},
+		"no pauses":  {func(q *Question) { q.Pauses, q.Want.ViolationsPerBillion = nil, nil }, []string{"Yes, unless a double write does no lasting harm", "a lock to save work"}},
+		"checked":    {func(q *Question) { q.FenceChecked = true }, []string{"You have it", "Without a fence each might overwrite"}},
+		"rare pause": {func(q *Question) { q.Pauses = []Pause{{time.Hour, percentiles(10*ms, 20*ms, 2*time.Second)}} }, []string{"With fences a TTL of ", "blocks the others for"}},
+	} {
+		q := small()
+		q.Clocks = Clocks{RatePPM: 500}
+		c.change(&q)
+		m, scouted := newModel(q.Known), map[timing]time.Duration{}
+		all := m.weigh(scouted)
+		ranked := q.Want.ranked(all)
+		if len(ranked) == 0 {
+			t.Errorf("%s: nothing to recommend: %s", name, m.refusal(q.Want, all))
+			continue
+		}
+		got := m.fencing(q.Want, ranked[0], all)
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q lacks %q", name, got, want)
+			}
+		}
+	}
+}
