@@ -35,7 +35,7 @@ func readSamples(dir string, d *nemesis.Distribution) error {
 		return wrong(err)
 	}
 	defer func() { _ = file.Close() }()
-	samples, err := ReadSamples(path, file, time.ParseDuration)
+	samples, err := parseSamples(path, file)
 	if err != nil {
 		return wrong(err)
 	}
@@ -43,10 +43,9 @@ func readSamples(dir string, d *nemesis.Distribution) error {
 	return nil
 }
 
-// ReadSamples reads one duration per line with sample, such as [time.ParseDuration]. It ignores
-// blank lines and text after a #. Durations must not be negative, and there must be at least one.
-// Errors name the file and the line.
-func ReadSamples(name string, r io.Reader, sample func(text string) (time.Duration, error)) ([]time.Duration, error) {
+// parseSamples reads one duration per line. It ignores blank lines and text after a #. Durations must not be
+// negative, and there must be at least one. Errors name the file and the line.
+func parseSamples(name string, r io.Reader) ([]time.Duration, error) {
 	var samples []time.Duration
 	lines := bufio.NewScanner(r)
 	number := 1
@@ -55,7 +54,7 @@ func ReadSamples(name string, r io.Reader, sample func(text string) (time.Durati
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		one, err := sample(text)
+		one, err := time.ParseDuration(text)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s:%d: %q is not a duration: want one a line, as in 1.2ms", name, number, text)

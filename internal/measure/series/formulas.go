@@ -39,12 +39,12 @@ func ExtendedRisk(delay, validity, back, every time.Duration) float64 {
 //	(x − x²/(2 sync))/validity    where x ≤ sync; beyond, as at x = sync
 func UnsyncedRisk(delay, validity, back, sync time.Duration, nodes, needed int) float64 {
 	x := min(max(validity-delay-back, 0), sync)
-	lost := func(v float64) float64 { return AtLeast(nodes, needed, 1-v/sync.Seconds()) }
+	lost := func(v float64) float64 { return atLeast(nodes, needed, 1-v/sync.Seconds()) }
 	return integral(lost, x.Seconds()) / validity.Seconds()
 }
 
-// AtLeast returns the probability that at least k of n events happen, each with probability p.
-func AtLeast(n, k int, p float64) float64 {
+// atLeast returns the probability that at least k of n events happen, each with probability p.
+func atLeast(n, k int, p float64) float64 {
 	sum, ways := 0.0, 1.0 // to choose i of n
 	for i := range n + 1 {
 		if i >= k {

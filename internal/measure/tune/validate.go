@@ -82,7 +82,7 @@ const (
 // trials plans the trials of a setting.
 func (m *model) trials(o Options, w Weighed) []Trial {
 	most, clients := float64(cmp.Or(o.maxRequests, defaultMaxRequests)), float64(min(m.Contention.Clients, maxClients))
-	round := clients * (2*float64(m.Nodes) + clients*time.Duration(m.hold).Seconds()*w.RequestsPerSecond) // requests of each client's hold
+	round := clients * (2*float64(m.Nodes) + max(clients-1, 1)*time.Duration(m.hold).Seconds()*w.RequestsPerSecond) // requests of each client's hold
 	rounds := max(1, min(everydayRounds, int(most/2/round)))
 	everyday := min(max(o.Runs/5, 2), int(most/round/float64(rounds)))
 	return []Trial{
