@@ -127,7 +127,9 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 	}
 	var unstored error
 	if o.out != "" && !stopped {
-		unstored = storeAdvice(o.out, a)
+		if unstored = storeAdvice(o.out, a); unstored != nil {
+			o.out = ""
+		}
 	}
 	if o.format == asJSON {
 		if err := writeJSON(out, a); err != nil {
@@ -135,7 +137,7 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 		}
 	} else {
 		terminal.Fit(out)
-		printTuning(out, a, o.out, unstored == nil && !stopped)
+		printTuning(out, a, o.out)
 	}
 	switch {
 	case unstored != nil: // after the advice, which is worth minutes

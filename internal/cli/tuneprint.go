@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// printTuning prints an advice for a person. It was to be stored in dir, unless that is "".
-func printTuning(out io.Writer, a tune.Advice, dir string, stored bool) {
+// printTuning prints an advice for a person. dir is the directory in which it is stored; "": none.
+func printTuning(out io.Writer, a tune.Advice, dir string) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
 	prose := func(before, text string) {
 		p("%s", before)
@@ -47,10 +47,10 @@ func printTuning(out io.Writer, a tune.Advice, dir string, stored bool) {
 	prose("\n", report.Alternatives(a))
 	printFront(out, a)
 	switch {
-	case dir != "" && stored:
-		p("\nstored in %s\n", dir)
+	case dir != "" && a.Refusal == "" && a.Validation == nil:
+		p("\nnot stored in %s, because it is not complete\n", dir)
 	case dir != "":
-		p("\nnot stored in %s\n", dir)
+		p("\nstored in %s\n", dir)
 	}
 	if a.Validation != nil {
 		prose("\n", report.TryOnServers(dir))

@@ -61,10 +61,8 @@ type Basis struct {
 // basis says what each figure rests on.
 func (m *model) basis(w Weighed, v Validation) []Basis {
 	const exact, modelled, measured, chosen = "exact", "modelled", "measured", "chosen"
-	s := w.Setting
-	short := textfmt.Duration
-	trips := "round trips of " + m.slowest.String()
-	quorum := "the round trip of the node that completes the quorum"
+	s, short := w.Setting, textfmt.Duration
+	trips, quorum := "round trips of "+m.slowest.String(), "the round trip of the node that completes the quorum"
 	if len(m.zones) > 1 {
 		trips = "the zones' round trips"
 		for i, z := range m.zones {
