@@ -58,7 +58,7 @@ model recommends. "go doc ./internal/measure/tune" explains the calculation.`,
 		Example: `  lockstorm tune service.yaml contention.clients=20
   lockstorm tune round_trip='{p50: 500us, p99: 2ms, max: 20ms}' hold=20ms..500ms
   lockstorm doctor r1:6379 r2:6379 r3:6379 --format json >servers.json
-  lockstorm tune servers.json service.yaml --out advice`,
+  lockstorm tune service.yaml servers.json --out advice`,
 		Args: takes(0, anyNumber),
 	}
 	cmd.Flags().IntVar(&o.runs, "runs", 500, "runs of each trial that validates a setting")
