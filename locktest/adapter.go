@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/external"
@@ -23,7 +24,9 @@ type sharedLock struct {
 	client  int
 	locker  Locker
 	cleanup cleanup
-	callers int // that use it
+	callers int          // that use it
+	working atomic.Int64 // those of them that have not made all their rounds
+	closed  error        // by the last of these
 }
 
 // build makes the lock of one caller. shared has those of the run by client: the first caller of a client
@@ -31,7 +34,7 @@ type sharedLock struct {
 func (tr trial) build(s runner.ClientEnv, u *external.Usage, log io.Writer, shared map[int]*sharedLock) (runner.Lock, error) {
 	lock := shared[s.Sharing]
 	if lock == nil {
-		lock = &sharedLock{client: s.Sharing}
+		lock = &sharedLock{client: s.Sharing, cleanup: cleanup{over: make(chan struct{})}}
 		var err error
 		if lock.locker, err = callBuild(tr.make, Env{Client: s.Sharing, Addrs: tr.Store.addrs(s.Nodes), TTL: tr.TTL, store: tr.Store, runnerEnv: s, cleanup: &lock.cleanup, usage: u, log: log}); err != nil {
 			return nil, errors.Join(fmt.Errorf("client %d: %w", s.Sharing, err), lock.cleanup.run(s.Sharing))
@@ -39,17 +42,32 @@ func (tr trial) build(s runner.ClientEnv, u *external.Usage, log io.Writer, shar
 		shared[s.Sharing] = lock
 	}
 	lock.callers++
+	lock.working.Add(1)
 	user := &userLocker{Locker: lock.locker, client: s.Sharing, extends: tr.Extend > 0, usage: u}
 	return &lockAdapter{tr.what().NewAdapter(s, u, user), lock}, nil
 }
 
-// Close ends the holds that are left, and then runs the user's cleanup functions, unless another caller
-// has not come to that yet.
+// CloseEarly runs the user's cleanup functions after the last round of all callers. If that takes too long,
+// because the client is paused or its lock hangs, Close waits once more.
+func (m *lockAdapter) CloseEarly() {
+	if m.lock.working.Add(-1) != 0 {
+		return
+	}
+	err := m.lock.cleanup.run(m.lock.client)
+	select {
+	case <-m.lock.cleanup.over:
+		m.lock.closed = err
+	default:
+	}
+}
+
+// Close ends the holds that are left, and then runs the user's cleanup functions if a caller has died, unless
+// another caller has not come to that yet.
 func (m *lockAdapter) Close() error {
 	m.End()
 	var err error
 	if m.lock.callers--; m.lock.callers == 0 {
-		err = m.lock.cleanup.run(m.lock.client)
+		err = errors.Join(m.lock.closed, m.lock.cleanup.run(m.lock.client))
 	}
 	m.Wait()
 	return err

@@ -100,9 +100,10 @@ var errForeign = errors.New("locktest: this Env was not passed by Run to the fun
 // pause would otherwise stop virtual time.
 const minDialFailure = 100 * time.Microsecond
 
-// Cleanup registers a function to call after the run and before the nodes are stopped, the
-// last one first. It should close the client of a library and end all other goroutines. Its
-// error is ignored, because connections are closed after a run anyway.
+// Cleanup registers a function to call after the client's last round, or after the run if the client
+// has died, the last one first. It should close the lock and the client of a library, and end all other
+// goroutines: keys that the lock leaves behind are judged (L3). Its error is ignored, because connections
+// are closed after a run anyway.
 func (e Env) Cleanup(f func() error) {
 	if e.cleanup == nil {
 		panic(errForeign)
@@ -128,6 +129,8 @@ const cleanupTimeout = 10 * time.Second
 type cleanup struct {
 	mu    sync.Mutex
 	funcs []func() error
+	begun bool
+	over  chan struct{} // closed when they have returned
 }
 
 func (c *cleanup) add(f func() error) {
@@ -136,14 +139,20 @@ func (c *cleanup) add(f func() error) {
 	c.funcs = append(c.funcs, f)
 }
 
-// run calls the functions, the last one first. Their errors are ignored.
+// run calls the functions, the last one first, or waits until those have returned that it has called before. Their
+// errors are ignored.
 func (c *cleanup) run(client int) error {
 	c.mu.Lock()
-	funcs := c.funcs
-	c.funcs = nil
+	begun := c.begun
+	c.begun = true
 	c.mu.Unlock()
 	err := callWithin(cleanupTimeout, "a function passed to Cleanup", func() error {
-		for _, f := range slices.Backward(funcs) {
+		if begun {
+			<-c.over
+			return nil
+		}
+		defer close(c.over)
+		for _, f := range slices.Backward(c.funcs) {
 			_ = f()
 		}
 		return nil

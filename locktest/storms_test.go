@@ -12,7 +12,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/servers/memory"
 	"github.com/lockstorm/lockstorm/locktest"
+	"github.com/lockstorm/lockstorm/redlock"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // onRequest is a lock whose release uses the context of the acquisition.
@@ -200,7 +203,7 @@ func TestWhatCallersDoBlamesNoCorrectLock(t *testing.T) {
 			}
 			for _, s := range locktest.Storms(c) {
 				switch s.Name {
-				case "short-work", "confusing-names", "call-is-cancelled", "caller-gives-up", "extension-unanswered", "key-is-evicted", "node-restarts-in-long-work",
+				case "short-work", "clients-come-and-go", "confusing-names", "call-is-cancelled", "caller-gives-up", "extension-unanswered", "key-is-evicted", "node-restarts-in-long-work",
 					"callers-share-a-lock", "callers-give-up", "clients-clocks-differ", "holder-cut-off-from-one", "second-request-is-lost":
 					if broken := brokenIn(t, c, s.Name, 2, open); len(broken) > 0 {
 						t.Errorf("%s breaks %v", s.Name, broken)
@@ -224,4 +227,36 @@ func TestCallersShareALock(t *testing.T) {
 	if want := fmt.Sprint(map[int]int{1: 1, 2: 1}); tried.Err != nil || fmt.Sprint(opened) != want || fmt.Sprint(closed) != want {
 		t.Errorf("%v: opened %v, closed %v", tried.Err, opened, closed)
 	}
+}
+
+// onRedlock is this project's lock.
+func onRedlock(env locktest.Env) locktest.Locker {
+	machine := memory.Runtime()
+	nodes, err := redisnode.New(env.Addrs, redisnode.Options{Runtime: machine, Dial: env.Dial})
+	env.Must(err)
+	env.Cleanup(nodes.Close)
+	mutex, err := redlock.New(redlock.Defaults(env.TTL), machine, nodes, nil)
+	env.Must(err)
+	env.Cleanup(func() error { return mutex.Close(context.Background()) })
+	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+		h, err := mutex.Lock(ctx, resource)
+		if err != nil {
+			return locktest.Hold{}, err
+		}
+		return locktest.Hold{Until: time.Now().Add(h.Left()), Lost: h.Context().Done(), Release: func(ctx context.Context) error {
+			err := h.Release(ctx)
+			if errors.Is(err, redlock.ErrLost) {
+				err = locktest.ErrNotHeld
+			}
+			return err
+		}}, nil
+	})
+}
+
+// Law: this project's lock leaves no key behind when it is closed. (A planted defect does: TestFoundByStorm of
+// evidence/mutants runs this.)
+func TestCloseLeavesNothing(t *testing.T) {
+	c := locktest.Config{Dir: t.TempDir(), Again: -1, Drawn: -1}
+	c.Storms = []locktest.Storm{stormOf(t, c, "clients-come-and-go")}
+	locktest.Run(t, c, onRedlock)
 }

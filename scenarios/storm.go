@@ -23,6 +23,9 @@ type Storm struct {
 	Work  time.Duration `yaml:"work,omitempty" want:"0s.."`
 	Think time.Duration `yaml:"think,omitempty" want:"0s.."`
 
+	// Latency replaces the latency of messages without faults, 200 µs to 1 ms, where the network is simulated.
+	Latency nemesis.Range `yaml:"latency,omitempty"`
+
 	// Rounds replaces Config.Rounds unless it is 0.
 	Rounds int `yaml:"rounds,omitempty" want:"0.."`
 

@@ -38,7 +38,7 @@ func TestNecessity(t *testing.T) {
 		t.Run(number, func(t *testing.T) {
 			t.Parallel()
 			if m := planted[i]; clause == "A4Extends" {
-				directed(t, m, clause)
+				directed(t, m, "./internal/conform/watch", "TestCopiedSet", ": "+clause, "V1 violated")
 			} else {
 				wantFound(t, number, code)
 				wantBroken(t, m, clause)
@@ -95,17 +95,28 @@ func wantFound(t *testing.T, number, code string) {
 	t.Error("was not hunted")
 }
 
-// directed runs the test of a run that a mutant violates lease exclusion in: the hunt does not find it.
-func directed(t *testing.T, m Mutant, clause string) {
+// directed runs a test that a mutant has to fail, and not silently: the hunt does not find it.
+func directed(t *testing.T, m Mutant, pkg, test string, wants ...string) {
 	t.Helper()
 	overlay, err := Checkout(root).overlay(m, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-run", "^TestCopiedSet$", "./internal/conform/watch")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-run", "^"+test+"$", pkg)
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
-	if text := string(out); err == nil || !strings.Contains(text, ": "+clause) || !strings.Contains(text, "V1 violated") {
-		t.Errorf("want V1 violated, and %s broken: %v\n%s", clause, err, text)
+	for _, want := range wants {
+		if text := string(out); err == nil || !strings.Contains(text, want) {
+			t.Errorf("%v, want %q in\n%s", err, want, text)
+		}
+	}
+}
+
+// Law: the default test of locktest finds a planted defect that shows when the lock is closed during the run.
+func TestFoundByStorm(t *testing.T) {
+	for _, m := range all(t) {
+		if strings.Contains(m.Outside, t.Name()) {
+			directed(t, m, "./locktest", "TestCloseLeavesNothing", m.Codes()+" (", "is violated")
+		}
 	}
 }

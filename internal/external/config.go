@@ -220,7 +220,7 @@ func (c Config) Scenario(s scenarios.Storm) scenarios.Scenario {
 		Lock: scenarios.Lock{Kind: c.Name, TTL: ttl, NodeTimeout: ttl},
 		Setting: nemesis.Setting{
 			Nodes: c.Nodes, Persistence: c.Persistence, Store: c.Store, Guard: c.Guard, Plan: s.Plan,
-			Latency: nemesis.Distribution{Range: usualLatency},
+			Latency: nemesis.Distribution{Range: cmp.Or(s.Latency, usualLatency)},
 		},
 	}
 	if extend > 0 {

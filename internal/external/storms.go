@@ -36,7 +36,7 @@ func Drawn(plans int) scenarios.Storm {
 // every returns the storms for a configuration, even those that its backend does not
 // support.
 func (c Config) every() []scenarios.Storm {
-	s := stormParams{c.Nodes, c.Clients, c.Callers, c.TTL}
+	s := stormParams{c.Nodes, c.Clients, c.Callers, c.Capacity, c.TTL}
 	emptied := " without its keys"
 	if c.Persistence != nemesis.Nothing { // a crash of the process alone loses nothing then
 		emptied = ""
@@ -56,7 +56,7 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "extender-stands-still", Summary: "a client is paused for longer than the TTL before it extends", Claimed: true, Work: s.ttl * 3, Rounds: 4, Plan: s.firstHolder(s.pause(nemesis.When(1, env.StepExtend, 0))...)},
 		{Name: "writer-stands-still", Summary: "a client is paused for longer than the TTL before it writes", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
 		{Name: "caller-stands-still", Summary: "a client is paused for longer than the TTL while it acquires the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
-		{Name: "holder-dies", Summary: "a client dies after it was granted the lock", Plan: nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(nemesis.When(1, env.StepGranted, 0))}}},
+		{Name: "holder-dies", Summary: "a client dies after it was granted the lock, or as many as there are permits", Plan: s.deadHolders()},
 		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired, while it is waited for, or while it is released", Plan: s.cancelledCalls()},
 		{Name: "caller-gives-up", Summary: "the context with which the lock was acquired ends as it is granted, or during the work", Work: s.ttl / 2, Rounds: 10, Plan: s.endedContexts()},
 		{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff())},
@@ -65,10 +65,13 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "node-restarts-in-long-work", Summary: "a node crashes during long work, and comes back at once" + emptied, Claimed: true, Work: s.ttl * 2, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2), End: nemesis.After(s.ttl / 50)})},
 		{Name: "scripts-are-forgotten", Summary: "the nodes forget the scripts that clients have loaded, several times", Plan: s.scripts()},
 		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
-		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect", Work: max(c.Work, s.ttl/10), Think: max(c.Think, s.ttl/5), Plan: s.resets(c.Clients)},
+		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect, and once before", Work: max(c.Work, s.ttl/10), Think: max(c.Think, s.ttl/5), Plan: s.resets(c.Clients)},
 	}
 	if c.Virtual && s.clients > 1 { // elsewhere it is not known when the second request is sent
 		list = append(list, scenarios.Storm{Name: "second-request-is-lost", Summary: "a call of Lock that sends a second request, such as EXPIRE after SETNX, loses it, and the holder dies", Think: s.ttl * 2, Rounds: 6, Plan: s.secondRequestLost()})
+	}
+	if c.Virtual && c.Store == nil {
+		list = append(list, scenarios.Storm{Name: "clients-come-and-go", Summary: "no faults, a network whose latency varies much, and clients that lock once for an instant and close their lock", Latency: nemesis.Range{Min: usualLatency.Min, Max: max(s.ttl/500, usualLatency.Max)}, Work: time.Microsecond, Think: time.Microsecond, Rounds: 1, Runs: 40})
 	}
 	if c.Store == nil { // a store may refuse some of the names, or nest them
 		list = append(list, scenarios.Storm{Name: "confusing-names", Summary: "no faults, and several resources whose names a lock may confuse", Names: true, Think: time.Millisecond})
@@ -97,8 +100,8 @@ func (c Config) every() []scenarios.Storm {
 
 // stormParams is what the plans of the storms depend on.
 type stormParams struct {
-	nodes, clients, callers int
-	ttl                     time.Duration
+	nodes, clients, callers, capacity int
+	ttl                               time.Duration
 }
 
 // competing is for how many rounds clients compete without pause. Where time is virtual, that takes four
@@ -127,6 +130,15 @@ func (s stormParams) begin() nemesis.Trigger { return nemesis.At(s.ttl / 2) }
 
 // long is the end of faults that last longer than every key.
 func (s stormParams) long() *nemesis.Trigger { return nemesis.After(4 * s.ttl) }
+
+// deadHolders kills as many holders as there are permits, but not the last client: if the permits of the dead are lost,
+// it gets none.
+func (s stormParams) deadHolders() (plan nemesis.Plan) {
+	for client := 1; client <= max(1, min(s.capacity, s.clients-1)); client++ {
+		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: second(nemesis.When(client, env.StepGranted, 0))})
+	}
+	return plan
+}
 
 func second(m nemesis.Trigger) nemesis.Trigger {
 	m.Count = 2
@@ -298,9 +310,9 @@ func (s stormParams) slow() nemesis.Plan {
 
 // resets makes clients lose replies at their calls, because a fault at a time can miss all of them.
 // Client 1 loses those to its releases, client 2 all replies when client 1 lets the lock go, and
-// client 3 those to its acquisitions, then to its releases. What a client does that tries again
-// depends on how soon it does. So some faults last longer than the second try, and some break the
-// first connection only.
+// client 3 those to its acquisitions, then to its releases, and at last the request of a release. What
+// a client does that tries again depends on how soon it does. So some faults last longer than the
+// second try, and some break the first connection only.
 //
 // The faults of a client must not overlap, whatever it does. A long one is over before client 1 can
 // come to another release. One of an acquisition ends with the next, and the later ones are of
@@ -325,8 +337,11 @@ func (s stormParams) resets(clients int) (plan nemesis.Plan) {
 	for count := 2; count <= 3; count++ {
 		lost(3, true, at(3, env.StepAcquire, count), new(at(3, env.StepAcquire, count+1)))
 	}
-	for count := 4; count <= 6; count++ {
+	for count := 4; count <= 7; count++ {
 		lost(3, true, at(3, env.StepBeforeRelease, count), new(at(3, env.StepReleased, count)))
+	}
+	if last := len(plan) - 1; clients >= 3 {
+		plan[last].Action.(*nemesis.Reset).Way = nemesis.Requests
 	}
 	return plan
 }

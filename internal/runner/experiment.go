@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/form"
@@ -256,12 +257,28 @@ func (e Experiment) runTasks(ctx context.Context, world World) error {
 		}
 	}
 	if err == nil {
-		err = world.Run(ctx, func(client int) { users[client-1].run() })
+		err = world.Run(ctx, func(client int) {
+			users[client-1].run()
+			e.leave(users[client-1])
+		})
 	}
 	for _, u := range users {
 		err = errors.Join(err, u.close())
 	}
 	return err
+}
+
+// earlyCloser is a lock that its client can close while the run goes on, so that it shows what Close leaves behind.
+type earlyCloser interface{ CloseEarly() }
+
+// leave closes the lock of a client that has made its rounds, and waits until its keys have to be gone.
+func (e Experiment) leave(u *user) {
+	if l, can := u.lock.(earlyCloser); can {
+		l.CloseEarly()
+		if e.header.Keys {
+			_ = u.runtime.Sleep(context.Background(), u.runtime.Now(env.Monotonic).Add(e.header.Bounds.Cleanup+time.Millisecond))
+		}
+	}
 }
 
 // runProcesses runs the experiment with clients in processes of their own, which cannot be
