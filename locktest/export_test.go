@@ -37,7 +37,8 @@ func UserLine(dump string, number int, pkg, module string) string {
 type Tried struct {
 	Broken, Open, Limits []checker.Finding
 	Reason               string // of the first one that is broken, as a failure says it
-	Err                  error  // the run itself failed
+	Lasted               time.Duration
+	Err                  error // the run itself failed
 }
 
 // Try runs a storm once.
@@ -52,7 +53,7 @@ func Try(t *testing.T, c Config, s Storm, seed uint64, open func(Env) Locker) (t
 		return Tried{Err: err}
 	}
 	j := o.judge(c)
-	tried = Tried{Broken: j.Broken, Open: j.Open}
+	tried = Tried{Broken: j.Broken, Open: j.Open, Lasted: time.Duration(o.history[len(o.history)-1].Time)}
 	if len(j.Broken) > 0 {
 		tried.Reason = j.Reason()
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,8 +19,10 @@ import (
 // polling is a lock whose waiters look again after a pause.
 type polling struct {
 	*oneNode
-	take  func(ctx context.Context, resource, token string) (bool, error)
-	pause func(tries int) time.Duration
+	take   func(ctx context.Context, resource, token string) (bool, error)
+	give   func(ctx context.Context, resource, token string) error
+	pause  func(tries int) time.Duration
+	weight int
 }
 
 func (l polling) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
@@ -30,7 +34,7 @@ func (l polling) Lock(ctx context.Context, resource string) (locktest.Hold, erro
 			return locktest.Hold{}, err
 		}
 		if until := sent.Add(l.ttl); took && time.Now().Before(until) {
-			return locktest.Hold{Until: until, Release: func(ctx context.Context) error { return l.release(ctx, resource, token) }}, nil
+			return locktest.Hold{Until: until, Weight: l.weight, Release: func(ctx context.Context) error { return l.give(ctx, resource, token) }}, nil
 		}
 		select {
 		case <-time.After(l.pause(tries)):
@@ -44,7 +48,7 @@ func (l polling) Lock(ctx context.Context, resource string) (locktest.Hold, erro
 func inTwoSteps(ignoresErrors bool) func(locktest.Env) locktest.Locker {
 	return func(env locktest.Env) locktest.Locker {
 		l := onOneNode(env)
-		return polling{l, func(ctx context.Context, resource, token string) (bool, error) {
+		return polling{oneNode: l, give: l.release, take: func(ctx context.Context, resource, token string) (bool, error) {
 			set, err := l.client.SetNX(ctx, resource, token, 0).Result()
 			if err == nil && set {
 				if err = l.client.PExpire(ctx, resource, l.ttl).Err(); ignoresErrors {
@@ -52,16 +56,16 @@ func inTwoSteps(ignoresErrors bool) func(locktest.Env) locktest.Locker {
 				}
 			}
 			return set, err
-		}, func(int) time.Duration { return l.ttl / 50 }}
+		}, pause: func(int) time.Duration { return l.ttl / 50 }}
 	}
 }
 
 // patient is a lock whose last client doubles its pause after each try, while the others look all the time.
 func patient(env locktest.Env) locktest.Locker {
 	l := onOneNode(env)
-	return polling{l, func(ctx context.Context, resource, token string) (bool, error) {
+	return polling{oneNode: l, give: l.release, take: func(ctx context.Context, resource, token string) (bool, error) {
 		return l.client.SetNX(ctx, resource, token, l.ttl).Result()
-	}, func(tries int) time.Duration {
+	}, pause: func(tries int) time.Duration {
 		if env.Client < 3 {
 			tries = 0
 		}
@@ -140,6 +144,95 @@ func heartbeat(env locktest.Env) locktest.Locker {
 	})
 }
 
+// session is a lock whose keys a task of the client renews.
+type session struct {
+	watchdog
+	life    context.Context
+	running *sync.WaitGroup
+
+	detached bool // lets a request go on that its caller has given up, and renews what that has set
+	forgets  bool // goes on to renew what a release that failed has left
+}
+
+func ofSession(change func(*session)) func(locktest.Env) locktest.Locker {
+	return func(env locktest.Env) locktest.Locker {
+		l := session{watchdog: watchdog{oneNode: onOneNode(env)}, running: new(sync.WaitGroup)}
+		life, end := context.WithCancel(context.Background())
+		l.life = life
+		env.Cleanup(func() error { end(); l.running.Wait(); return nil })
+		change(&l)
+		return l
+	}
+}
+
+func (l session) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
+	acquisition := ctx
+	if l.detached {
+		acquisition = l.life
+	}
+	granted, failed := make(chan locktest.Hold, 1), make(chan error, 1)
+	l.running.Go(func() {
+		token := rand.Text()
+		h, err := l.try(acquisition, resource, token)
+		for ; err != nil; h, err = l.try(acquisition, resource, token) {
+			select {
+			case <-time.After(l.ttl / 40):
+			case <-ctx.Done():
+				failed <- err
+				return
+			}
+		}
+		life, end := context.WithCancel(l.life)
+		defer end()
+		lost := make(chan struct{})
+		granted <- locktest.Hold{Lost: lost, Release: func(ctx context.Context) error {
+			err := h.Release(ctx)
+			if err == nil || !l.forgets {
+				end()
+			}
+			return err
+		}}
+		l.renew(life, resource, h, lost)
+	})
+	select {
+	case h := <-granted:
+		return h, nil
+	case err := <-failed:
+		return locktest.Hold{}, err
+	case <-ctx.Done():
+		return locktest.Hold{}, ctx.Err()
+	}
+}
+
+// again is a lock that tries again when a request fails, and then takes a key of its own for a new one.
+func again(env locktest.Env) locktest.Locker {
+	l := onOneNode(env)
+	return polling{oneNode: l, give: l.release, take: func(ctx context.Context, resource, token string) (bool, error) {
+		set, err := l.client.SetNX(ctx, resource, token, l.ttl).Result()
+		if err == nil && !set {
+			set = l.client.Get(ctx, resource).Val() == token
+		}
+		return set, nil
+	}, pause: func(int) time.Duration { return l.ttl / 50 }}
+}
+
+var (
+	takeOne = redis.NewScript(`local left = tonumber(redis.call("GET", KEYS[1]) or ARGV[1]) if left == 0 then return 0 end redis.call("SET", KEYS[1], left - 1) return 1`)
+	giveOne = redis.NewScript(`redis.call("INCR", KEYS[1]) return 1`)
+)
+
+// counted is a semaphore of three permits that counts those that are left.
+func counted(open func(locktest.Env) *oneNode) func(locktest.Env) locktest.Locker {
+	return func(env locktest.Env) locktest.Locker {
+		l := open(env)
+		return polling{oneNode: l, weight: 1, take: func(ctx context.Context, resource, _ string) (bool, error) {
+			return takeOne.Run(ctx, l.client, []string{resource}, 3).Bool()
+		}, give: func(ctx context.Context, resource, _ string) error {
+			return giveOne.Run(ctx, l.client, []string{resource}).Err()
+		}, pause: func(int) time.Duration { return l.ttl / 50 }}
+	}
+}
+
 // Law: the default storms find bugs that public locks have had, each in a small lock here, without any setting.
 // The first line of the failure says what is wrong.
 func TestPublicBugsAreFound(t *testing.T) {
@@ -148,29 +241,37 @@ func TestPublicBugsAreFound(t *testing.T) {
 		open          func(locktest.Env) locktest.Locker
 		breaks        checker.Property
 		reason        string // a part of it
+		capacity      int
 	}{
-		{"laravel/framework#31166", "second-request-is-lost", inTwoSteps(true), checker.DeadlockFreedom, "which had no expiry; client 1 had died"},
-		{"laravel/framework#31166", "replies-are-lost", inTwoSteps(false), checker.DeadlockFreedom, "which had no expiry; client 3 had been refused"},
-		{"sibson/redbeat#127", "extender-stands-still", anExtension(func(l *oneNode) { l.anybody = true }), checker.Backing, "its keys do not protect the hold"},
-		{"spring-projects/spring-integration#3716", "short-work", deaf, checker.DeadlockFreedom, "Nobody is granted a free lock for"},
-		{"bbangert/retools#18", "clients-clocks-differ", withTime, checker.Backing, "overwrote client"},
-		{"blnkfinance/blnk#354", "caller-gives-up", onRequest, checker.Cleanup, "A key stays behind that its holder has given up"},
-		{"cirello-io/dynamolock#280", "extension-unanswered", heartbeat, checker.Contract, "What an extension or a release reports is not true: client 1's extension failed at"},
-		{"redisson/redisson#5698", "long-work", aWatchdog(watchdog{plain: true, renewals: 2}), checker.Backing, "lived for its whole TTL, and the lock counted on it for longer"},
-		{"redis/redis-py#370", "calm", anExtension(func(l *oneNode) { l.seconds = true }), checker.Backing, "the lock itself counts on its keys for longer than it has asked the nodes to keep them"},
-		{"awslabs/amazon-dynamodb-lock-client#94", "long-work", patient, checker.DeadlockFreedom, "Client 3 waits for the lock while others are granted it again and again"},
+		{"laravel/framework#31166", "second-request-is-lost", inTwoSteps(true), checker.DeadlockFreedom, "which had no expiry; client 1 had died", 1},
+		{"laravel/framework#31166", "replies-are-lost", inTwoSteps(false), checker.DeadlockFreedom, "which had no expiry; client 3 had been refused", 1},
+		{"sibson/redbeat#127", "extender-stands-still", anExtension(func(l *oneNode) { l.anybody = true }), checker.Backing, "its keys do not protect the hold", 1},
+		{"spring-projects/spring-integration#3716", "short-work", deaf, checker.DeadlockFreedom, "Nobody is granted a free lock for", 1},
+		{"bbangert/retools#18", "clients-clocks-differ", withTime, checker.Backing, "overwrote client", 1},
+		{"blnkfinance/blnk#354", "caller-gives-up", onRequest, checker.Cleanup, "A key stays behind that its holder has given up", 1},
+		{"cirello-io/dynamolock#280", "extension-unanswered", heartbeat, checker.Contract, "What an extension or a release reports is not true: client 1's extension failed at", 1},
+		{"redisson/redisson#5698", "long-work", aWatchdog(watchdog{plain: true, renewals: 2}), checker.Backing, "lived for its whole TTL, and the lock counted on it for longer", 1},
+		{"redis/redis-py#370", "calm", anExtension(func(l *oneNode) { l.seconds = true }), checker.Backing, "the lock itself counts on its keys for longer than it has asked the nodes to keep them", 1},
+		{"awslabs/amazon-dynamodb-lock-client#94", "long-work", patient, checker.DeadlockFreedom, "Client 3 waits for the lock while others are granted it again and again", 1},
+		{"redisson/redisson#7272", "call-is-cancelled", ofSession(func(l *session) { l.detached = true }), checker.DeadlockFreedom, "which client 1 went on to extend", 1},
+		{"apache/curator#1193", "replies-are-lost", ofSession(func(l *session) { l.forgets = true }), checker.DeadlockFreedom, "which client 3 went on to extend", 1},
+		{"apache/curator#1121", "replies-are-lost", again, checker.Backing, "the lock itself counts on its keys for longer than it has asked", 1},
+		{"redisson/redisson#2045", "holder-dies", counted(onOneNode), checker.DeadlockFreedom, "Nobody gets the lock any more", 3},
+		{"redisson/redisson#5066", "replies-are-lost", counted(sendingAgain), checker.Lease, "granted permits that it did not have", 3},
 	} {
 		t.Run(bug.source+" in "+bug.storm, func(t *testing.T) {
-			c, seen := locktest.Config{Nodes: 1}, []string(nil)
+			c, seen := locktest.Config{Nodes: 1, Capacity: bug.capacity}, []string(nil)
+			var lasted time.Duration
 			for seed := uint64(1); seed <= 6; seed++ {
 				tried := locktest.Try(t, c, stormOf(t, c, bug.storm), seed, bug.open)
 				if tried.Err != nil {
 					t.Fatal(tried.Err)
 				}
-				if len(tried.Broken) == 0 {
+				if lasted += tried.Lasted; len(tried.Broken) == 0 {
 					continue
 				}
 				if tried.Broken[0].Property == bug.breaks && strings.Contains(tried.Reason, bug.reason) {
+					t.Attr("found", fmt.Sprintf("%s %s %s %d %.0f", bug.source, bug.storm, bug.breaks.Code(), seed, lasted.Seconds())) // for docs/evidence/mutants.md
 					t.Logf("%s in run %d: %s. %s", bug.breaks.Code(), seed, tried.Reason, tried.Broken[0].Story())
 					return
 				}
