@@ -45,11 +45,27 @@ func beFakeClient() {
 	os.Exit(0)
 }
 
-// fakeClient is a lock on one key of one node.
+// The scripts of a semaphore with a key for each permit. They get the token, how many permits to take, their number,
+// and the TTL.
+const (
+	takePermits = `
+		local free = {}
+		for i = 1, tonumber(ARGV[3]) do if redis.call("exists", KEYS[1] .. i) == 0 then free[#free + 1] = i end end
+		if #free < tonumber(ARGV[2]) then return 0 end
+		for i = 1, tonumber(ARGV[2]) do redis.call("set", KEYS[1] .. free[i], ARGV[1], "px", ARGV[4]) end
+		return 1`
+	givePermits = `
+		local given = 0
+		for i = 1, tonumber(ARGV[3]) do if redis.call("get", KEYS[1] .. i) == ARGV[1] then given = given + redis.call("del", KEYS[1] .. i) end end
+		return given`
+)
+
+// fakeClient is a lock on one key of one node, or a semaphore.
 type fakeClient struct {
 	behaviour string
 	client    *redis.Client
 	number    int
+	capacity  int
 	ttl       time.Duration
 	tokens    map[int64]string // by hold
 }
@@ -87,7 +103,7 @@ func (f *fakeClient) handle(m program.ToProgram) {
 }
 
 func (f *fakeClient) hello(m program.ToProgram) {
-	f.number, f.ttl = m.Client, time.Duration(m.TTLMS*1e6)
+	f.number, f.capacity, f.ttl = m.Client, m.Capacity, time.Duration(m.TTLMS*1e6)
 	addr := m.Addresses[0]
 	f.client = redis.NewClient(&redis.Options{
 		Addr: addr, MaxRetries: -1, ContextTimeoutEnabled: true,
@@ -147,7 +163,7 @@ func (f *fakeClient) acquire(m program.ToProgram) {
 	}
 	for end := time.Now().Add(time.Duration(m.TimeoutMS * 1e6)); time.Now().Before(end); time.Sleep(f.ttl / 20) {
 		until := fakeNow() + float64(f.ttl.Milliseconds())
-		set, err := f.client.SetNX(context.Background(), "r", token, f.ttl).Result()
+		set, err := f.set(token, m.Weight)
 		if err != nil || !set {
 			continue
 		}
@@ -156,13 +172,28 @@ func (f *fakeClient) acquire(m program.ToProgram) {
 			until = fakeNow() + float64(f.ttl.Milliseconds())
 		}
 		f.tokens[m.ID] = token
-		f.say(program.FromProgram{Type: program.Granted, ID: m.ID, UntilMS: &until})
+		f.say(program.FromProgram{Type: program.Granted, ID: m.ID, UntilMS: &until, Weight: m.Weight})
 		if f.behaviour == "tells" {
 			time.AfterFunc(f.ttl*3/4, func() { f.say(program.FromProgram{Type: program.Lost, ID: m.ID}) })
 		}
 		return
 	}
 	f.say(program.FromProgram{Type: program.Refused, ID: m.ID, Error: "taken"})
+}
+
+// permits returns how many there are: for a lock with the defect one too many.
+func (f *fakeClient) permits() int {
+	if f.behaviour == "one-too-many" {
+		return f.capacity + 1
+	}
+	return f.capacity
+}
+
+func (f *fakeClient) set(token string, weight int) (bool, error) {
+	if f.capacity == 0 {
+		return f.client.SetNX(context.Background(), "r", token, f.ttl).Result()
+	}
+	return f.client.Eval(context.Background(), takePermits, []string{"r"}, token, weight, f.permits(), f.ttl.Milliseconds()).Bool()
 }
 
 func (f *fakeClient) release(m program.ToProgram) {
@@ -173,7 +204,10 @@ func (f *fakeClient) release(m program.ToProgram) {
 	if f.behaviour == "keeps" {
 		script = `return redis.call("get", KEYS[1]) == ARGV[1] and 1 or 0`
 	}
-	n, err := f.client.Eval(context.Background(), script, []string{"r"}, f.tokens[m.ID]).Int()
+	if f.capacity > 0 {
+		script = givePermits
+	}
+	n, err := f.client.Eval(context.Background(), script, []string{"r"}, f.tokens[m.ID], 0, f.permits()).Int()
 	switch {
 	case err != nil:
 		f.say(program.FromProgram{Type: program.Failed, ID: m.ID, Error: err.Error()})

@@ -227,6 +227,21 @@ func TestKeysOfAProgramAreJudged(t *testing.T) {
 	}
 }
 
+// A semaphore in a program gets the weight of each call, and is judged by its permits.
+func TestAProgramWithPermits(t *testing.T) {
+	t.Parallel()
+	config := configured(t, "capacity: 3", "rounds: 20", "think: 1ms")
+	code, out, problems := testProgram(t, "right", config, "--ttl", "1s", "--storm", "calm", "--out", t.TempDir())
+	if code != exitAsExpected || !strings.Contains(out, "V1 holds") {
+		t.Errorf("right: exit code %d\n%s%s", code, out, problems)
+	}
+	code, out, problems = testProgram(t, "one-too-many", config, "--ttl", "1s", "--storm", "calm", "--out", t.TempDir())
+	if code != exitContradiction {
+		t.Errorf("one too many: exit code %d\n%s%s", code, out, problems)
+	}
+	wantIn(t, strings.Join(strings.Fields(out), " "), "V1 (lease exclusion) is violated in calm, seed 1", "of 3 permits")
+}
+
 // A lock that counts its validity from after the reply is found without a second client.
 func TestAProgramThatCountsLate(t *testing.T) {
 	t.Parallel()
