@@ -1,5 +1,5 @@
-// Package etcdlocktest tests mutexes of etcd's [concurrency] package in the storms of locktest, on
-// real members of etcd, which have to be installed:
+// Package etcdlocktest tests mutexes of etcd's [concurrency] package, and its read-write lock ([NewRW]), in the
+// storms of locktest, on real members of etcd, which have to be installed:
 //
 //	func TestMutexInStorm(t *testing.T) {
 //		etcdlocktest.Run(t, func(env locktest.Env) *clientv3.Client {
@@ -31,6 +31,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+	recipe "go.etcd.io/etcd/client/v3/experimental/recipes"
 
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/stores/etcdtest"
@@ -68,5 +69,39 @@ func New(env locktest.Env, client *clientv3.Client) locktest.Locker {
 			return mutex.Unlock(ctx)
 		}
 		return locktest.Hold{Lost: session.Done(), Fence: uint64(mutex.Header().Revision), Release: release}, nil
+	})
+}
+
+// NewRW is New for the RWMutex of etcd's recipes. [locktest.Config].Capacity has to be higher than the number of
+// readers, such as 1000. The library takes no context: when that of a call ends, its session is closed, and the
+// library waits on alone.
+func NewRW(env locktest.Env, client *clientv3.Client) locktest.Locker {
+	return locktest.LockerFunc(func(ctx context.Context, resource string) (h locktest.Hold, err error) {
+		session, err := concurrency.NewSession(client, concurrency.WithTTL(int(env.TTL/time.Second)), concurrency.WithContext(ctx))
+		if err != nil {
+			return h, err
+		}
+		mutex := recipe.NewRWMutex(session, "/"+resource)
+		lock, unlock := mutex.Lock, mutex.Unlock
+		if locktest.Weight(ctx) > 0 {
+			lock, unlock, h.Weight = mutex.RLock, mutex.RUnlock, 1
+		}
+		locked := make(chan error, 1)
+		go func() { locked <- lock() }()
+		select {
+		case err = <-locked:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if err != nil {
+			_, _ = client.Revoke(client.Ctx(), session.Lease()) // Close would use the context that has ended
+			return h, err
+		}
+		h.Lost = session.Done()
+		h.Release = func(context.Context) error {
+			defer func() { _ = session.Close() }()
+			return unlock()
+		}
+		return h, nil
 	})
 }

@@ -30,3 +30,13 @@ func TestRealStoreKeepsTheMutex(t *testing.T) {
 func TestRealStoreShowsAHolderThatIsNotTold(t *testing.T) {
 	externaltest.Wrong(t, etcdtest.Store, externaltest.Untold(open))
 }
+
+// Law: the read-write lock keeps its promises while a leader is down, and lets readers share it.
+func TestRealStoreKeepsTheReadWriteLock(t *testing.T) {
+	c := externaltest.LeaderDown(t, etcdtest.Store)
+	c.Capacity, c.Clients = 1000, 4
+	c.Promises = []checker.Property{checker.Lease, checker.DeadlockFreedom, checker.Contract}
+	locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
+		return etcdlocktest.NewRW(env, etcdtest.Client(env, clientv3.Config{}))
+	})
+}
