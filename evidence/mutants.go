@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -30,8 +32,9 @@ const huntedFile = "evidence/mutants/hunted.json"
 
 // hunted is the hunts of all planted defects.
 type hunted struct {
-	Made  string `json:"made"` // with what
-	Hunts []hunt `json:"hunts"`
+	Made  string     `json:"made"` // with what
+	Hunts []hunt     `json:"hunts"`
+	Bugs  [][]string `json:"bugs"` // of public locks, as the default test of locktest finds them: the cells of their rows
 }
 
 // hunt is the result of hunting one lock.
@@ -56,6 +59,9 @@ func measureMutants(ctx context.Context, c *checkout) error {
 		}
 	}
 	h := hunted{Made: fmt.Sprintf("%s on %d cores", runtime.Version(), runtime.NumCPU())}
+	if h.Bugs, err = c.foundBugs(ctx); err != nil {
+		return err
+	}
 	for _, m := range append(all, planted...) {
 		if m.Outside != "" {
 			h.Hunts = append(h.Hunts, hunt{Number: m.Number, Lock: m.Lock})
@@ -81,6 +87,28 @@ func measureMutants(ctx context.Context, c *checkout) error {
 		return err
 	}
 	return os.WriteFile(c.path(huntedFile), append(text, '\n'), 0o644)
+}
+
+// bugsTest is the test of package locktest that finds bugs of public locks, and says how in attributes.
+const bugsTest = "TestPublicBugsAreFound"
+
+func (c *checkout) foundBugs(ctx context.Context) (found [][]string, err error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-run", "^"+bugsTest+"$", "./locktest")
+	cmd.Dir = c.root
+	said, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", bugsTest, err, said)
+	}
+	for line := range bytes.Lines(said) {
+		var e struct{ Action, Key, Value string }
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("%s: %q: %w", bugsTest, line, err)
+		}
+		if e.Action == "attr" && e.Key == "found" {
+			found = append(found, strings.Fields(e.Value))
+		}
+	}
+	return found, nil
 }
 
 // huntDiffs plants the defect of each diff, and prints the runs to the first violation of each property, in hunts that
@@ -191,5 +219,13 @@ Each row but those of number 0 is a defect of a lock. `+"`go build -overlay`"+` 
 	}
 	p.table(table)
 	p.say("Of the catalogue %d of %d are caught, %d by a property that is named. From 101 on %d of %d are caught, %d by a property that is named.", catalogue[1], catalogue[0], catalogue[2], unseen[1], unseen[0], unseen[2])
+	p.say(`## What the default test finds in the wild
+
+Each row is a bug of a public lock, rebuilt as a small lock in `+"[publicbugs_test.go](../../locktest/publicbugs_test.go)"+`, which the default test of `+"`locktest`"+` finds without any setting: in which storm, which property is violated first, in which run of the storm, and after how many seconds of virtual time. The storms were extended until they found these bugs, so the rows do not say how many others they find. `+"`go test -v -run %s ./locktest`"+` prints the stories.`, bugsTest)
+	bugs := &textfmt.Table{Head: []string{"source", "storm", "violated", "run", "virtual seconds"}}
+	for _, row := range h.Bugs {
+		bugs.Add(row...)
+	}
+	p.table(bugs)
 	return p.String()
 }
