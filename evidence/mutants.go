@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -93,11 +92,9 @@ func measureMutants(ctx context.Context, c *checkout) error {
 const bugsTest = "TestPublicBugsAreFound"
 
 func (c *checkout) foundBugs(ctx context.Context) (found [][]string, err error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-run", "^"+bugsTest+"$", "./locktest")
-	cmd.Dir = c.root
-	said, err := cmd.Output()
+	said, err := c.run(ctx, "go", "test", "-json", "-run", "^"+bugsTest+"$", "./locktest")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", bugsTest, err, said)
+		return nil, err
 	}
 	for line := range bytes.Lines(said) {
 		var e struct{ Action, Key, Value string }
