@@ -22,7 +22,7 @@ type Finding struct {
 	Count     int      `json:"count"`               // number of violations; the other fields are about the first
 	Duty      Duty     `json:"duty,omitempty"`      // the part of the contract, or of deadlock freedom, that is violated
 	Events    []Event  `json:"events,omitempty"`    // the violation, or what another verdict rests on, in the order of time
-	Causes    []Cause  `json:"causes,omitempty"`    // the assumptions that were broken, or one without an assumption: what is seen instead
+	Causes    []Cause  `json:"causes,omitempty"`    // the broken assumptions; if none is seen to be broken, one entry with the evidence alone
 	Faultless bool     `json:"faultless,omitempty"` // no fault took place in the whole history
 	Undecided string   `json:"undecided,omitempty"` // why the verdict is unknown whatever the events say: the history is cut short
 	First     *Pair    `json:"first,omitempty"`     // the two grants of the violation, if it is about two
