@@ -180,7 +180,7 @@ func TestPrepareRefuses(t *testing.T) {
 		},
 		`lock.ttl: 0s: want at least 1ms`: func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
 		`lock: redlock: impossible setting: TTL 1.5ms: want whole milliseconds, the unit of expiry in Redis`: func(s *scenarios.Scenario) { s.Lock.TTL = 1500 * time.Microsecond },
-		`clients[0].workload: unknown workload "sleep": there is [hold section checked verified posted misuse]`: func(s *scenarios.Scenario) {
+		`clients[0].workload: unknown workload "sleep": there is [hold section checked verified verified-serializable posted misuse]`: func(s *scenarios.Scenario) {
 			s.Clients = append([]scenarios.Client(nil), s.Clients...)
 			s.Clients[0].Workload = "sleep"
 		},
