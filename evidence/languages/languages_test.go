@@ -15,7 +15,7 @@ var write = flag.Bool("write", false, "renew docs/evidence/scoreboard-languages.
 func built(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "lockstorm")
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/lockstorm")
+	cmd := exec.Command("go", "build", "-pgo=off", "-o", path, "./cmd/lockstorm")
 	cmd.Dir = root
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
