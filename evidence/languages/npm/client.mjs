@@ -101,14 +101,17 @@ function renewed(make, ttl, fields = {}) {
       const lock = make(resource, { lockTimeout: ttl, acquireTimeout: timeout, retryInterval: retryDelay, onLockLost: lost });
       await lock.acquire();
       const release = async () => {
-        const held = lock.isAcquired;
+        if (!lock.isAcquired) return lock.release().then(() => false);
         await lock.release();
-        return held;
+        throw new Error("redis-semaphore does not say whether the lock was held until then");
       };
       return { ...fields, release };
     },
   };
 }
+
+// A renewal that gets no reply is rejected, and redis-semaphore handles that nowhere: without this the process ends.
+process.on("unhandledRejection", (e) => console.error(e));
 
 const failed = (e) => ({ error: String(e).slice(0, 200) });
 const holds = new Map();
