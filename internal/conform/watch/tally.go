@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/conform"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -33,10 +34,26 @@ type Found struct {
 
 // Within reports whether the plan of a scenario keeps the assumptions under which its lock promises lease
 // exclusion, and so those of the specification. Tokens made of times are outside of it: two tries of a client
-// within a microsecond have the same.
+// within a microsecond have the same. So is a node that can come back with what it had lost before (A4Own).
 func Within(s scenarios.Scenario) bool {
 	a, promised := promises.Of(s)[checker.Lease]
-	return promised && a.Outside(s) == nil && s.Lock.Tokens != "time"
+	return promised && a.Outside(s) == nil && s.Lock.Tokens != "time" && !losesTwice(s.Plan)
+}
+
+// losesTwice reports whether a node comes back as it was some time before, and another fault takes it down.
+func losesTwice(plan nemesis.Plan) bool {
+	for _, n := range plan.NodesThat(nemesis.ReturnsOld) {
+		down := 0
+		for _, f := range plan {
+			if o := f.Action.Effects(nemesis.Setting{}).Outage; o.Node == n {
+				down++
+			}
+		}
+		if down > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // Watch returns an experiment whose runs are tallied under a number. That a node forgets a counter is a mismatch
