@@ -35,13 +35,13 @@ var Subjects = []Subject{
 	{Name: "redis-py-defaults", Library: "redis-py", How: "the same without socket timeouts, as redis-py has it by default", Nodes: 1, Command: func() []string { return []string{python(), "examples/python/client.py", "--wait-for-ever"} }, Version: pythonVersion},
 	{Name: "redlock-npm", Library: "redlock (npm)", How: "on 5 nodes, over ioredis with a command timeout of a quarter of the TTL", Nodes: 5, Command: func() []string { return []string{"node", "examples/node/client.js"} }, Version: nodeVersion},
 	{Name: "redlock-npm-outside", Library: "redlock (npm)", How: "the same with retryCount 0, and retries by the caller", Nodes: 5, Command: func() []string { return []string{"node", "examples/node/client.js", "--retry-outside"} }, Version: nodeVersion},
-	npm("redlock-npm-4", "redlock", 5, "on 5 nodes, by the published version"),
-	npm("redlock-sesamecare", "sesamecare", 5, "on 5 nodes; it derives from redlock"),
-	npm("redlock-universal", "redlock-universal", 5, "RedLock on 5 nodes"),
-	npm("redis-semaphore-redlock", "redis-semaphore", 5, "RedlockMutex on 5 nodes, which renews itself at 0.8 of the TTL and reports losses"),
-	npm("redis-semaphore", "redis-semaphore", 1, "Mutex on 1 node, which does the same"),
-	npm("redis-semaphore-permits", "redis-semaphore-permits", 1, "Semaphore of 2 permits on 1 node, which does the same"),
-	npm("ioredis-lock", "ioredis-lock", 1, "Lock on 1 node with retries by the caller"),
+	npm("redlock-npm-4", "redlock", 5, "on 5 nodes, by the published version", ""),
+	npm("redlock-sesamecare", "@sesamecare-oss/redlock", 5, "on 5 nodes; it derives from redlock", ""),
+	npm("redlock-universal", "redlock-universal", 5, "RedLock on 5 nodes", ""),
+	npm("redis-semaphore-redlock", "redis-semaphore", 5, "RedlockMutex on 5 nodes, which renews itself at 0.8 of the TTL and reports losses", ""),
+	npm("redis-semaphore", "redis-semaphore", 1, "Mutex on 1 node, which does the same", ""),
+	npm("redis-semaphore-permits", "redis-semaphore", 1, "Semaphore of 2 permits on 1 node, which does the same", "permits.yaml"),
+	npm("ioredis-lock", "@microfleet/ioredis-lock", 1, "Lock on 1 node with retries by the caller", ""),
 }
 
 var (
@@ -49,23 +49,13 @@ var (
 	nodeVersion   = versionIn("examples/node", "redlock", "ioredis")
 )
 
-// packages are those of the locks that npm/client.mjs has.
-var packages = map[string]string{
-	"redlock": "redlock", "sesamecare": "@sesamecare-oss/redlock", "redlock-universal": "redlock-universal", "ioredis-lock": "@microfleet/ioredis-lock",
-	"redis-semaphore": "redis-semaphore", "redis-semaphore-permits": "redis-semaphore",
-}
-
-// npm is a lock of npm/client.mjs, over ioredis with a command timeout of a quarter of the TTL.
-func npm(name, lock string, nodes int, how string) Subject {
-	s := Subject{
-		Name: name, Library: packages[lock] + " (npm)", How: how, Nodes: nodes,
+// npm is the lock of a package by npm/client.mjs, over ioredis with a command timeout of a quarter of the TTL.
+func npm(name, lock string, nodes int, how, config string) Subject {
+	return Subject{
+		Name: name, Library: lock + " (npm)", How: how, Nodes: nodes, Config: config,
 		Command: func() []string { return []string{"node", "evidence/languages/npm/client.mjs", lock} },
-		Version: versionIn("evidence/languages/npm", packages[lock], "ioredis"),
+		Version: versionIn("evidence/languages/npm", lock, "ioredis"),
 	}
-	if lock == "redis-semaphore-permits" {
-		s.Config = "permits.yaml"
-	}
-	return s
 }
 
 // versionIn prints the versions of packages that npm has installed in a directory.

@@ -9,7 +9,7 @@ const say = (type, fields) => process.stdout.write(JSON.stringify({ type, ...fie
 const monotonic = (wall) => now() + (wall - Date.now()); // the libraries count on wall time
 const retryDelay = 200;
 
-// Each lock is a function of the connected nodes, the TTL and the number of permits. It returns acquire, which
+// Each lock, by the name of its package, is a function of the connected nodes, the TTL and the number of permits. It returns acquire, which
 // returns a hold: until, the end of its validity, and release, which returns false if the lock was not held any more.
 // With extends, hold.extend changes until; with tells_lost, lost is called when the library reports a loss.
 const locks = {
@@ -21,7 +21,7 @@ const locks = {
       return (resource) => redlock.lock(resource, ttl);
     }, (lock) => lock.unlock()) };
   },
-  async "sesamecare"(nodes, ttl) {
+  async "@sesamecare-oss/redlock"(nodes, ttl) {
     const { Redlock } = await import("@sesamecare-oss/redlock");
     const redlock = new Redlock(nodes);
     return { ready: { extends: true }, ...viaRedlock(nodes, ttl, (timeout) => (resource) => redlock.acquire([resource], ttl, { retryCount: Math.ceil(timeout / retryDelay) }), (lock) => lock.release()) };
@@ -37,15 +37,12 @@ const locks = {
       },
     };
   },
-  async "redis-semaphore"(nodes, ttl) {
-    const { Mutex, RedlockMutex } = await import("redis-semaphore");
+  async "redis-semaphore"(nodes, ttl, capacity) {
+    const { Mutex, RedlockMutex, Semaphore } = await import("redis-semaphore");
+    if (capacity) return renewed((resource, options) => new Semaphore(nodes[0], resource, capacity, options), ttl, { weight: 1 });
     return renewed((resource, options) => (nodes.length > 1 ? new RedlockMutex(nodes, resource, options) : new Mutex(nodes[0], resource, options)), ttl);
   },
-  async "redis-semaphore-permits"(nodes, ttl, capacity) {
-    const { Semaphore } = await import("redis-semaphore");
-    return renewed((resource, options) => new Semaphore(nodes[0], resource, capacity, options), ttl, { weight: 1 });
-  },
-  async "ioredis-lock"([node], ttl) {
+  async "@microfleet/ioredis-lock"([node], ttl) {
     const { createLock, LockReleaseError } = await import("@microfleet/ioredis-lock");
     return {
       ready: { extends: true },
