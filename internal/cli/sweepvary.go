@@ -197,10 +197,12 @@ var plannedFault = regexp.MustCompile(`^plan\[(\d+)\]\.`)
 
 // inStory turns a path into words as a run's story has them, which numbers faults from 1.
 func inStory(path string) string {
-	return plannedFault.ReplaceAllStringFunc(path, func(text string) string {
-		i, _ := strconv.Atoi(text[len("plan[") : len(text)-len("].")])
-		return fmt.Sprintf("fault %d ", i+1)
-	})
+	m := plannedFault.FindStringSubmatch(path)
+	if m == nil {
+		return path
+	}
+	i, _ := strconv.Atoi(m[1])
+	return fmt.Sprintf("fault %d %s", i+1, path[len(m[0]):])
 }
 
 // paramName turns a path into the name of a parameter.
