@@ -141,10 +141,9 @@ type planner struct {
 	running  map[int]int          // by node: the send whose command it executes
 	down     map[int]Time         // by node: since when
 	past     map[place][]*version // since it last lost data
-	effects  map[place][]effect   // of requests, since then
+	effects  map[place][]effect   // of requests on keys, since then, and on counters
 	clocks   map[int][]look       // by client
 	counters map[place]uint64     // the numbers of counters, by their keys
-	raises   map[place][]effect   // of counters
 	counts   map[asked][]counting // in their order
 	end      Time                 // of the run, so far
 }
@@ -189,7 +188,7 @@ func plan(r *Recorder) []step {
 	p := &planner{
 		recorder: r, tries: map[tryName]*tryPlan{}, has: map[place]*version{}, running: map[int]int{},
 		down: map[int]Time{}, past: map[place][]*version{}, effects: map[place][]effect{}, clocks: map[int][]look{},
-		counters: map[place]uint64{}, raises: map[place][]effect{}, counts: map[asked][]counting{},
+		counters: map[place]uint64{}, counts: map[asked][]counting{},
 	}
 	for i := range r.list {
 		p.record(i, &r.list[i])
@@ -315,6 +314,7 @@ func (p *planner) counted(order int, k *record) {
 	s.what = fmt.Sprintf("the counter of node %d is %d", k.node, k.number)
 	before := &p.recorder.list[order-1]
 	of := p.recorder.sends[before.send]
+	again := func(e effect) bool { return e.number == k.number }
 	last := &step{}
 	if len(p.steps) > 0 {
 		last = &p.steps[len(p.steps)-1]
@@ -322,35 +322,16 @@ func (p *planner) counted(order int, k *record) {
 	switch {
 	case before.what == executing && before.node == k.node && of.command.Op == env.OpRaise && of.try != nil && of.try.draw != nil:
 		s.kind, s.try, s.resource = raise, of.try, of.try.resource
-		p.raises[at] = append(p.raises[at], effect{send: before.send, number: was, step: len(p.steps)})
+		p.effects[at] = append(p.effects[at], effect{send: before.send, number: was, step: len(p.steps)})
 	case last.kind == change && last.node == k.node && last.counter == s.counter && last.at == k.at:
-		if last.number = k.number; p.undoRaises(at, k.number) {
+		if last.number = k.number; p.undo(at, again) {
 			last.kind = ""
 		}
 		return
-	case p.undoRaises(at, k.number):
+	case p.undo(at, again):
 		return
 	}
 	p.add(s)
-}
-
-// undoRaises is [planner.undo] for a counter, which is at a number again.
-func (p *planner) undoRaises(at place, number uint64) bool {
-	all := p.raises[at]
-	for i, e := range slices.Backward(all) {
-		if p.recorder.seen[asked{e.send, at.node}] {
-			return false
-		}
-		if e.number != number {
-			continue
-		}
-		for _, undone := range all[i:] {
-			p.steps[undone.step].kind = ""
-		}
-		p.raises[at] = all[:i]
-		return true
-	}
-	return false
 }
 
 func (p *planner) event(order int, k *record) {
@@ -514,13 +495,13 @@ func (p *planner) keyEvent(s step, k *record) {
 // undo takes back the last effects of requests to whose replies no client has received, up to one before which the
 // node had what it has now: what a node loses that it has not acknowledged (a record that is not synced yet) it never
 // did. It returns false if there is no such effect.
-func (p *planner) undo(at place, same func(before *version) bool) bool {
+func (p *planner) undo(at place, same func(effect) bool) bool {
 	all := p.effects[at]
 	for i, e := range slices.Backward(all) {
 		if p.recorder.seen[asked{e.send, at.node}] {
 			return false
 		}
-		if !same(e.before) {
+		if !same(e) {
 			continue
 		}
 		for _, undone := range all[i:] {
@@ -580,7 +561,7 @@ func (p *planner) goneEvent(s step, e *history.Event) {
 				return // another version is there instead
 			}
 		}
-		if p.undo(at, func(before *version) bool { return before == nil }) {
+		if p.undo(at, func(e effect) bool { return e.before == nil }) {
 			return
 		}
 		delete(p.past, at)
@@ -599,8 +580,8 @@ func (p *planner) restore(order int, k *record) {
 	if v := p.has[at]; v != nil && v.token == k.event.Token && v.stored == k.stored {
 		return
 	}
-	if p.undo(at, func(before *version) bool {
-		return before != nil && before.token == k.event.Token && before.stored == k.stored
+	if p.undo(at, func(e effect) bool {
+		return e.before != nil && e.before.token == k.event.Token && e.before.stored == k.stored
 	}) {
 		return
 	}
