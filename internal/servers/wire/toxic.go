@@ -69,7 +69,7 @@ func (t *faultToxic) Pipe(stub *toxics.ToxicStub) {
 			}
 		case out <- head:
 			queue = queue[1:]
-			t.copy(head)
+			t.copy(head, g.copies)
 		case <-due:
 		case <-changed:
 		case <-t.direction.link.network.closed:
@@ -107,14 +107,16 @@ func (t *faultToxic) held(rules world.Rules, chunk *stream.StreamChunk) bool {
 	return held
 }
 
-// copy sends a chunk that has just passed once more, if a fault duplicates requests.
-func (t *faultToxic) copy(chunk *stream.StreamChunk) {
-	g, _ := t.direction.now()
-	if g.copies != nil && wholeCommands(chunk.Data) {
-		piece, after := slices.Clone(chunk.Data), g.copies()
-		l := t.direction.link
-		l.network.running.Go(func() { l.copy(piece, chunk.Timestamp, after) })
+// copy sends a chunk that has just passed once more, after what delay returns, if a fault duplicated
+// requests when the chunk was let pass (delay is not nil). The fault may have ended by now, since
+// whoever receives the chunk may act before this goroutine does.
+func (t *faultToxic) copy(chunk *stream.StreamChunk, delay func() time.Duration) {
+	if delay == nil || !wholeCommands(chunk.Data) {
+		return
 	}
+	piece, after := slices.Clone(chunk.Data), delay()
+	l := t.direction.link
+	l.network.running.Go(func() { l.copy(piece, chunk.Timestamp, after) })
 }
 
 // seen returns what rules may know about a chunk. The key is missing for replies, since
