@@ -91,7 +91,7 @@ func (w *World) Unwatch(client int, token string) {
 	}
 }
 
-// expiryTime returns when the client's clock reaches until, or reached it.
+// expiryTime returns when the client's clock reaches until, or since when it has shown at least that.
 func (w *World) expiryTime(client int, clock env.Clock, until env.Instant) history.Time {
-	return history.Time(w.client(client).clocks[clock].When(int64(until)))
+	return history.Time(w.client(client).clocks[clock].Reached(int64(until)))
 }

@@ -3,6 +3,7 @@ package world
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 const million = 1_000_000
@@ -20,7 +21,12 @@ type Clock struct {
 	rate    int64
 	stopped bool
 	missed  int64 // ns that a stopped clock has missed, up to its point
+
+	past []Line // how it ran before its point, at most maxPast lines, the last one last; copies share it
 }
+
+// maxPast bounds the memory of a clock that is changed without end.
+const maxPast = 64
 
 // ClockShowing returns a true clock that shows a time at ground time 0.
 func ClockShowing(shown int64) Clock { return Clock{shown: shown} }
@@ -85,6 +91,26 @@ func (c *Clock) When(shown int64) int64 {
 	return ground
 }
 
+// Reached returns when the clock, as it runs now, shows at least shown as [Clock.When] does, or, if it does
+// since before its last change, since when: the ground time from which on it never showed less. Of changes
+// that are more than maxPast ago only that it is before them is known.
+func (c *Clock) Reached(shown int64) int64 {
+	since := c.When(shown)
+	if since > c.ground {
+		return since
+	}
+	for _, l := range slices.Backward(c.past) {
+		before := ClockAlong(l)
+		if before.At(since) < shown { // it jumped past shown
+			break
+		}
+		if since = before.When(shown); since > l.Ground {
+			break
+		}
+	}
+	return since
+}
+
 // Jump steps the clock.
 func (c *Clock) Jump(now, by int64) {
 	c.settle(now)
@@ -125,6 +151,9 @@ func (c *Clock) Pace() int64 { return c.ppm }
 // settle moves the clock's point to now.
 func (c *Clock) settle(now int64) {
 	d := now - c.ground
+	if d > 0 {
+		c.past = append(slices.Clone(c.past[max(0, len(c.past)-maxPast+1):]), c.Line())
+	}
 	c.ground, c.shown = now, c.At(now)
 	if c.stopped {
 		c.missed += d + scale(d, max(c.rate, -million))

@@ -52,6 +52,44 @@ func TestWhenIsTheFirstInstant(t *testing.T) {
 	})
 }
 
+// Law: a clock that shows so much has done so since the instant that Reached gives, and did not just before.
+func TestReachedIsTheLastCrossing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawClock(t)
+		began, now := c.ground, c.ground
+		var lines []Line // all of them
+		for range rapid.IntRange(0, 5).Draw(t, "changes") {
+			now += rapid.Int64Range(0, 1000).Draw(t, "passes")
+			lines = append(lines, c.Line())
+			if rapid.Bool().Draw(t, "jumps") {
+				c.Jump(now, rapid.Int64Range(-1000, 1000).Draw(t, "by"))
+			} else {
+				c.ChangeRate(now, rapid.Int64Range(-million, million).Draw(t, "ppm"))
+			}
+		}
+		lines = append(lines, c.Line())
+		now += rapid.Int64Range(0, 1000).Draw(t, "later")
+		at := func(ground int64) int64 { // what it showed then
+			i := len(lines) - 1
+			for i > 0 && lines[i].Ground > ground {
+				i--
+			}
+			line := ClockAlong(lines[i])
+			return line.At(ground)
+		}
+		shown := c.At(now) - rapid.Int64Range(0, 2000).Draw(t, "ago")
+		since := c.Reached(shown)
+		for ground := since; ground <= now; ground++ {
+			if at(ground) < shown {
+				t.Fatalf("since %d it shows %d, but at %d it shows %d", since, shown, ground, at(ground))
+			}
+		}
+		if since > began && at(since-1) >= shown {
+			t.Fatalf("already at %d it shows %d, not only since %d", since-1, at(since-1), since)
+		}
+	})
+}
+
 // Law: the reported rate of a clock is its rate.
 func TestLineIsTheClock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -33,7 +33,7 @@ type leaseExpiry struct {
 }
 
 // NewLeaseExpiries returns an empty list. ground returns when a client's clock reaches
-// until, as that clock runs now, or when it reached it. record writes an event with
+// until, as that clock runs now, or since when it has shown at least that. record writes an event with
 // the time that it bears.
 func NewLeaseExpiries(ground func(client int, clock env.Clock, until env.Instant) history.Time, record func(e *history.Event)) *LeaseExpiries {
 	return &LeaseExpiries{ground: ground, record: record, next: math.MaxInt64}

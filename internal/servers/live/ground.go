@@ -45,10 +45,11 @@ func (g ground) clock(which env.Clock) world.Clock {
 // clockReadings are a client's clocks, by env.Clock.
 type clockReadings [3]world.Clock
 
-// due converts an instant of one of the clocks to the machine's monotonic clock.
+// due converts an instant of one of the clocks to the machine's monotonic clock: when the clock shows it, or
+// since when it has.
 func (h *clockReadings) due(g ground, which env.Clock, until env.Instant) env.Instant {
 	if until == env.Never {
 		return until
 	}
-	return g.instant(h[which].When(int64(until)))
+	return g.instant(h[which].Reached(int64(until)))
 }
