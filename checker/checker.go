@@ -144,6 +144,7 @@ func (c *Checker) Finish() Report {
 		c.cut = fmt.Sprintf("too much to judge: event %d: %s", first.Event, first.What)
 	}
 	r := Report{Cut: c.cut, Untried: c.timeline.Faults.Untried(), UntilClock: cmp.Or(c.timeline.Header.UntilClock, history.FileClock)}
+	r.Findings = make([]Finding, 0, len(c.checkers))
 	for i, j := range c.checkers {
 		f := j.finding(c.timeline.Now)
 		f.Property = c.asked[i]

@@ -39,6 +39,9 @@ type contract struct {
 	quorum   timeline.Electorate
 	timeline *timeline.Timeline
 
+	// exact: the history records keys as they change, so that what calls return can be judged when they return.
+	exact bool
+
 	notices   timeline.PerHold[lossNotice]
 	instead   timeline.PerHold[[]timeline.WrongKey] // other keys that were deleted for the holder since it called release
 	claims    []claim                               // in this instant
@@ -77,13 +80,10 @@ type untoldExtension struct {
 
 func newContract(line *timeline.Timeline, _ *shared) propertyChecker {
 	c := &contract{header: line.Header, quorum: timeline.ElectorateOf(line.Header), timeline: line}
+	c.exact = timeline.ExactKeys(c.header) && !c.quorum.None()
 	c.truth, c.upkeep = newTruth(c), upkeep{contract: c}
 	return c
 }
-
-// truthful reports whether the history records keys as they change, so that what calls return can be
-// judged when they return.
-func (c *contract) truthful() bool { return timeline.ExactKeys(c.header) && !c.quorum.None() }
 
 func (c *contract) Wants() timeline.Kinds {
 	k := timeline.KindSet(history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
@@ -93,7 +93,7 @@ func (c *contract) Wants() timeline.Kinds {
 	if c.header.Bounds.Renew > 0 {
 		k |= renewing
 	}
-	if c.truthful() {
+	if c.exact {
 		k |= timeline.KindSet(history.KeySet)
 	}
 	return k | c.truth.Wants()
@@ -299,7 +299,7 @@ func (c *contract) positive(f *timeline.Fact, what string) {
 
 // claim notes what a call returned, if there are keys to compare it with.
 func (c *contract) claim(f *timeline.Fact, what claimKind) {
-	if c.truthful() && f.Hold != nil {
+	if c.exact && f.Hold != nil {
 		c.claims = append(c.claims, claim{f.Hold, what, f.Time, f.Call.At, f.Reason})
 	}
 }
@@ -315,18 +315,20 @@ func (c *contract) Settles() timeline.Kinds {
 // Settle judges the claims and deletions of the instant. It is known now who held the
 // lock and who had called release.
 func (c *contract) Settle() {
-	for _, k := range c.timeline.Changes {
+	changes := c.timeline.Changes
+	for i := range changes {
+		k := &changes[i]
 		if k.Kind == history.KeyGone && k.Reason == history.Deleted {
 			c.judgeDeletion(k)
 			c.noteDeletion(k)
 			c.upkeep.deleted(k)
 		}
-		if k.Hold != nil && c.truthful() {
+		if k.Hold != nil && c.exact {
 			c.regained(k)
 		}
 	}
-	for _, k := range c.timeline.Changes {
-		if k.Hold != nil && c.truthful() {
+	for i := range changes {
+		if k := &changes[i]; k.Hold != nil && c.exact {
 			c.losing(k)
 		}
 	}
@@ -340,7 +342,7 @@ func (c *contract) Settle() {
 
 // judgeDeletion reports a key that was deleted while its hold went on. After the call
 // of release a deletion is expected.
-func (c *contract) judgeDeletion(d timeline.KeyChange) {
+func (c *contract) judgeDeletion(d *timeline.KeyChange) {
 	h := d.Hold
 	if h.ReleaseCalled || !h.Granted || h.GrantedAt >= d.At || h.Windows[timeline.LeaseWindow].Over {
 		return
@@ -367,7 +369,7 @@ const maxInstead = 3
 
 // noteDeletion notes that a node deleted the key of one client for another, which is
 // releasing. It need not be a breach by itself: the try with that key may not have returned.
-func (c *contract) noteDeletion(d timeline.KeyChange) {
+func (c *contract) noteDeletion(d *timeline.KeyChange) {
 	owner := d.Hold.Client
 	if d.Client == 0 || d.Client == owner.Number {
 		return
@@ -653,8 +655,12 @@ func (t *truth) backClaims(node int, resource, token string, wanted func(*watche
 // Settle judges the claims of an instant, if changes are recorded when they take place. A key that went in the
 // instant in which an extension returned may have been there when it did.
 func (t *truth) Settle() {
-	for _, k := range t.contract.timeline.Changes {
-		if k.Kind == history.KeyGone && k.Hold != nil {
+	if len(t.claims) == 0 {
+		return
+	}
+	changes := t.contract.timeline.Changes
+	for i := range changes {
+		if k := &changes[i]; k.Kind == history.KeyGone && k.Hold != nil {
 			t.backClaims(k.Node, k.Hold.Resource.Name, k.Hold.Token, func(c *watchedClaim) bool { return c.what == saysExtended && c.where.To == k.At })
 		}
 	}
@@ -813,7 +819,7 @@ func (c *contract) leased(h *timeline.Hold, now history.Time) {
 
 // losing notes whether the keys of a hold are on a quorum after an instant; that they are not is a loss. A holder
 // without an end has to learn of it within a TTL, as any other does, and the bound.
-func (c *contract) losing(k timeline.KeyChange) {
+func (c *contract) losing(k *timeline.KeyChange) {
 	h, n := k.Hold, c.notices.Of(k.Hold)
 	if !c.mayLose(k) {
 		return
@@ -833,14 +839,14 @@ func (c *contract) losing(k timeline.KeyChange) {
 }
 
 // mayLose reports whether the hold of a key goes on, and its loss has not been reported.
-func (c *contract) mayLose(k timeline.KeyChange) bool {
+func (c *contract) mayLose(k *timeline.KeyChange) bool {
 	h := k.Hold
 	return h.Leased() && !h.ReleaseCalled && !h.Lost && h.GrantedAt < k.At
 }
 
 // regained judges a key that the lock sets again on a node that has lost it: if the hold was lost meanwhile,
 // the holder goes on as if nothing had happened.
-func (c *contract) regained(k timeline.KeyChange) {
+func (c *contract) regained(k *timeline.KeyChange) {
 	h, n := k.Hold, c.notices.Of(k.Hold)
 	if k.Kind != history.KeySet || !n.gone || !n.missing.Has(k.Node) || k.Client != h.Client.Number ||
 		!c.mayLose(k) || !c.quorum.Quorum(h.Keys.Set) {

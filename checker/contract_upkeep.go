@@ -36,7 +36,7 @@ type renewal struct {
 }
 
 // deleted notes that a node has deleted a key of a hold that its holder releases.
-func (u *upkeep) deleted(k timeline.KeyChange) {
+func (u *upkeep) deleted(k *timeline.KeyChange) {
 	if h := k.Hold; u.contract.header.Bounds.Quorum > 0 && h != nil && h.Release.Open && k.Client == h.Client.Number {
 		list := u.deletions.Of(h)
 		*list = append(*list, NodeTime{k.Node, k.At})
@@ -46,7 +46,7 @@ func (u *upkeep) deleted(k timeline.KeyChange) {
 // released judges how long a release went on after a quorum had deleted the keys.
 func (u *upkeep) released(f *timeline.Fact) {
 	c, h, bound := u.contract, f.Hold, u.contract.header.Bounds.Quorum
-	if bound == 0 || h == nil || !c.truthful() {
+	if bound == 0 || h == nil || !c.exact {
 		return
 	}
 	var done timeline.Nodes

@@ -241,9 +241,9 @@ func shareOf(k, n int) float64 {
 }
 
 // histogram counts durations in buckets whose width is 1/32 of a power of two, like HdrHistogram:
-// fixed memory, relative error.
+// bounded memory, relative error.
 type histogram struct {
-	buckets [64 * perPower]int
+	powers  [64]*[perPower]int // nil: none counted. Most histories have durations of a few powers.
 	total   int
 	longest time.Duration
 }
@@ -254,7 +254,12 @@ const (
 )
 
 func (g *histogram) add(d time.Duration) {
-	g.buckets[bucket(d)]++
+	b := bucket(d)
+	power := &g.powers[b/perPower]
+	if *power == nil {
+		*power = new([perPower]int)
+	}
+	(*power)[b%perPower]++
 	g.total++
 	g.longest = max(g.longest, d)
 }
@@ -283,9 +288,14 @@ func upper(bucket int) time.Duration {
 func (g *histogram) quantile(perMille int) time.Duration {
 	rank := (g.total*perMille + 999) / 1000
 	seen := 0
-	for b, n := range g.buckets {
-		if seen += n; n > 0 && seen >= rank {
-			return min(upper(b), g.longest)
+	for p, power := range g.powers {
+		if power == nil {
+			continue
+		}
+		for b, n := range power {
+			if seen += n; n > 0 && seen >= rank {
+				return min(upper(p*perPower+b), g.longest)
+			}
 		}
 	}
 	return 0

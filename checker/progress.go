@@ -99,6 +99,10 @@ func (p *progress) Wants() timeline.Kinds {
 // waited too long, and a client that has waited too long when a node goes down has.
 func (p *progress) Settle() {
 	n := &p.instant
+	if !n.more {
+		p.settleKeys()
+		return
+	}
 	for _, f := range n.freed {
 		if h := f.hold; h.Granted {
 			p.of(h.Resource).endKeys(h, f.by, n.now, "")
@@ -117,9 +121,7 @@ func (p *progress) Settle() {
 		p.restart(c)
 	}
 	p.excuse()
-	for _, k := range n.keys {
-		p.key(k, n.now)
-	}
+	p.settleKeys()
 	p.judgeTries()
 	for _, c := range n.died {
 		for _, h := range c.Holds {
@@ -139,6 +141,15 @@ func (p *progress) Settle() {
 	}
 	p.excuses.begun(n.linked)
 	n.clear()
+}
+
+// settleKeys follows the keys that have changed in the instant. In most instants nothing else happens.
+func (p *progress) settleKeys() {
+	n := &p.instant
+	for i := range n.keys {
+		p.key(&n.keys[i], n.now)
+	}
+	n.keys = n.keys[:0]
 }
 
 // restart counts the waits anew that something in this instant can have caused.

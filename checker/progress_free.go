@@ -189,7 +189,9 @@ func (v *vacancies) observeFault(f *timeline.Fact) {
 }
 
 func (v *vacancies) touch(r *timeline.Resource) *vacant {
-	v.touched = append(v.touched, r)
+	if last := len(v.touched) - 1; last < 0 || v.touched[last] != r {
+		v.touched = append(v.touched, r)
+	}
 	return v.vacant.Of(r)
 }
 

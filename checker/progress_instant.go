@@ -10,7 +10,8 @@ import (
 // instant collects the events of one instant for the checker of deadlock freedom, because they
 // may come in any order.
 type instant struct {
-	now history.Time
+	now  history.Time
+	more bool // more happens than changes of keys
 
 	called  []*timeline.Hold // tries
 	granted []*timeline.Hold
@@ -45,6 +46,7 @@ type freed struct {
 func (p *progress) Observe(f *timeline.Fact) {
 	n := &p.instant
 	n.now = f.Time
+	n.more = n.more || f.Kind != history.KeySet && f.Kind != history.KeyGone && f.Kind != history.KeyExtended
 	switch f.Kind {
 	case history.Acquire, history.Granted, history.Refused, history.Release, history.Released, history.Lost, history.Lapse:
 		if f.Hold != nil {
@@ -132,7 +134,7 @@ func (n *instant) grants(r *timeline.Resource) bool {
 // clear keeps the lists for the next instant.
 func (n *instant) clear() {
 	n.called, n.granted, n.refused, n.left = n.called[:0], n.granted[:0], n.refused[:0], n.left[:0]
-	n.freed, n.keys, n.died = n.freed[:0], n.keys[:0], n.died[:0]
+	n.more, n.freed, n.died = false, n.freed[:0], n.died[:0]
 	n.began, n.ended, n.starts, n.over = n.began[:0], n.ended[:0], n.starts[:0], n.over[:0]
 	n.shown, n.mended, n.linked = n.shown[:0], n.mended[:0], n.linked[:0]
 }

@@ -44,9 +44,12 @@ type keyNews struct {
 // key follows the keys on the nodes. If a key expires that was set before a wait began, then by the
 // clock of its node the longest TTL had not passed before. That excuses the wait if a fault made the
 // clock wrong. On a node with a right clock a key that lives longer is the lock's own doing.
-func (p *progress) key(n keyNews, now history.Time) {
+func (p *progress) key(n *keyNews, now history.Time) {
 	w := p.of(n.resource)
-	i := slices.IndexFunc(w.kept, func(k keptKey) bool { return k.node == n.node })
+	i := len(w.kept) - 1
+	for i >= 0 && w.kept[i].node != n.node {
+		i--
+	}
 	switch {
 	case n.kind == history.KeyExtended && i >= 0:
 		k := &w.kept[i]
@@ -60,7 +63,7 @@ func (p *progress) key(n keyNews, now history.Time) {
 		}
 		if i >= 0 {
 			k.set = w.kept[i].set
-			w.kept = slices.Delete(w.kept, i, i+1)
+			w.kept = timeline.Cut(w.kept, i)
 		}
 		if w.kept == nil {
 			w.kept = make([]keptKey, 0, p.excuses.voters.Count())
@@ -71,7 +74,7 @@ func (p *progress) key(n keyNews, now history.Time) {
 		return
 	}
 	k := w.kept[i]
-	w.kept = slices.Delete(w.kept, i, i+1)
+	w.kept = timeline.Cut(w.kept, i)
 	w.gone, w.goneAt = k, now
 	if n.expired && p.slow(&k) {
 		if k.set <= p.start(w) {

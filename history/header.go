@@ -220,7 +220,7 @@ type Bounds struct {
 }
 
 // Permits is the number of permits of each resource.
-func (h Header) Permits() int { return max(h.Capacity, 1) }
+func (h *Header) Permits() int { return max(h.Capacity, 1) }
 
 // Electorate says whose keys hold a lock: the nodes that vote, and the number of votes of each.
 // More than half of the votes hold it. It follows from the header alone and shares no

@@ -356,9 +356,10 @@ func (t *Timeline) blank() *Hold {
 	}
 	h := t.spare[last]
 	t.spare = t.spare[:last]
-	ends := h.Keys.ends
+	number, ends := h.number, h.Keys.ends
 	clear(ends)
-	*h = Hold{number: h.number, serial: t.serial, Keys: Keys{ends: ends}}
+	*h = Hold{}
+	h.number, h.serial, h.Keys.ends = number, t.serial, ends
 	return h
 }
 
