@@ -62,13 +62,13 @@ func newBacking(line *timeline.Timeline, s *shared) propertyChecker {
 
 // seen reports whether the history records keys, or entries, when they change.
 func (b *backing) seen() bool {
-	h := b.timeline.Header
+	h := &b.timeline.Header
 	return !h.Watched && (h.Entries || h.Keys && !b.quorum.None())
 }
 
 // watched reports whether a watch records the keys.
 func (b *backing) watched() bool {
-	h := b.timeline.Header
+	h := &b.timeline.Header
 	return h.Watched && h.Keys && !h.Entries && !b.quorum.None()
 }
 
