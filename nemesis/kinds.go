@@ -77,16 +77,22 @@ var kindEffects = func() map[Kind]Effect {
 func (k Kind) Does(any Effect) bool { return kindEffects[k].Any(any) }
 
 // KindsThat lists the kinds that do one of these effects (see [Kind.Does]), in the order of [Kinds].
-func KindsThat(do Effect) []Kind {
-	names, _ := Kinds()
-	return slices.DeleteFunc(names, func(k Kind) bool { return !k.Does(do) })
+func KindsThat(do Effect) []Kind { return kindsWith(func(k Kind) bool { return k.Does(do) }) }
+
+// kindsWith lists the kinds for which wanted is true, in the order of [Kinds].
+func kindsWith(wanted func(Kind) bool) (list []Kind) {
+	for _, k := range kinds {
+		if kind := k.zero.Kind(); wanted(kind) {
+			list = append(list, kind)
+		}
+	}
+	return list
 }
 
 // Kinds returns the kinds of the plan's faults, each once, in the order of [Kinds].
 func (p Plan) Kinds() []Kind {
-	all, _ := Kinds()
-	return slices.DeleteFunc(all, func(k Kind) bool {
-		return !slices.ContainsFunc(p, func(f Fault) bool { return f.Action.Kind() == k })
+	return kindsWith(func(k Kind) bool {
+		return slices.ContainsFunc(p, func(f Fault) bool { return f.Action.Kind() == k })
 	})
 }
 

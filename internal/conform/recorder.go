@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -65,9 +66,13 @@ type send struct {
 	try     *tryPlan
 }
 
+// lists are those of recorders whose run is over. A run makes thousands of records, and a hunt a recorder for each.
+var lists = sync.Pool{New: func() any { return new([]record) }}
+
 // Start begins a run.
 func (r *Recorder) Start(h history.Header, c Clocks) {
-	r.header, r.clocks, r.list, r.sends, r.seen = h, c, r.list[:0], map[int]send{}, map[asked]bool{}
+	r.header, r.clocks, r.sends, r.seen = h, c, map[int]send{}, map[asked]bool{}
+	r.list = (*lists.Get().(*[]record))[:0]
 }
 
 // Record implements [history.Sink].
@@ -82,6 +87,9 @@ func (r *Recorder) Record(e *history.Event) {
 	r.list = append(r.list, k)
 	if e.Kind == history.End {
 		r.each(replay(r))
+		list := r.list
+		r.list = nil
+		lists.Put(&list)
 	}
 }
 
