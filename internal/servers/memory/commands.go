@@ -71,7 +71,7 @@ func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []str
 // carryOut makes the server process a command of a peer as if it had a single thread, and
 // records how that has changed the keys.
 func (n *node) carryOut(l *serverRun, asker *conn, c *server.Peer, words []string) {
-	n.alone(asker, func() {
+	n.alone(asker, l.server.IsReadOnlyCommand(words[0]), func() {
 		n.keys.note(words)
 		l.withoutHook(n, c, func() {
 			switch set, is := conditionOf(words[0], words[1:]); {
@@ -86,13 +86,18 @@ func (n *node) carryOut(l *serverRun, asker *conn, c *server.Peer, words []strin
 	})
 }
 
-// alone processes a command of a peer while no other is processed.
-func (n *node) alone(asker *conn, command func()) {
+// alone processes a command of a peer while no other is processed. Between two commands keys only expire, when
+// the node's clock ticks.
+func (n *node) alone(asker *conn, reads bool, command func()) {
 	n.thread.Lock()
 	defer n.thread.Unlock()
-	n.look(cause{})
+	if n.clock.lastTick() != n.keys.seen {
+		n.look(cause{})
+	}
 	command()
-	n.look(asker.cause())
+	if !reads {
+		n.look(asker.cause())
+	}
 }
 
 // commandError matches miniredis's error for a script in which a command failed.
@@ -104,7 +109,7 @@ func (n *node) script(l *serverRun, asker *conn, c *server.Peer, words []string)
 	var out bytes.Buffer
 	own := server.NewPeer(bufio.NewWriter(&out))
 	own.Ctx, own.Resp3 = c.Ctx, c.Resp3
-	n.alone(asker, func() {
+	n.alone(asker, false, func() {
 		if asker != nil && n.scriptByInterpreter(l, asker, own, words) {
 			return
 		}

@@ -21,6 +21,7 @@ type keys struct {
 	known       map[keyID]key
 	locks       map[string]bool // names of keys that had a time to live, or were set if they were absent
 	expiryTimer *time.Timer     // fires when the next key expires
+	seen        int64           // the tick of the node's clock at the last look, ms
 }
 
 // keyID identifies a key.
@@ -106,6 +107,7 @@ func (n *node) look(by cause) {
 		return
 	}
 	now := n.clock.lastTick()
+	k.seen = now
 	there := n.present(now)
 	for _, at := range sortedIDs(k.known) {
 		was := k.known[at]

@@ -22,6 +22,8 @@ type faultToxic struct{ direction *Direction }
 // connection.
 type message struct {
 	chunk  *stream.StreamChunk
+	seen   nemesis.Message // what rules may know about it, if parsed
+	parsed bool
 	due    time.Time // the earliest time at which it may pass
 	leaves time.Time // when it has left, while the bandwidth is limited
 	resets bool      // it resets the connection
@@ -51,7 +53,7 @@ func (t *faultToxic) Pipe(stub *toxics.ToxicStub) {
 		var out chan<- *stream.StreamChunk
 		var head *stream.StreamChunk
 		var due <-chan time.Time
-		if len(queue) > 0 && !t.held(g.rules, queue[0].chunk) {
+		if len(queue) > 0 && !t.held(g.rules, &queue[0]) {
 			switch wait := queue[0].wait(g); {
 			case wait > 0:
 				due = time.After(wait)
@@ -83,7 +85,8 @@ func (t *faultToxic) Pipe(stub *toxics.ToxicStub) {
 // before the chunk was written may have come while Pipe was on its way to the next chunk.
 func (t *faultToxic) message(chunk *stream.StreamChunk) message {
 	g, _ := t.direction.now()
-	m := message{chunk: chunk, due: time.Now().Add(t.delay(g.rules, chunk))}
+	m := message{chunk: chunk}
+	m.due = time.Now().Add(t.delay(g.rules, &m))
 	if chunk != nil && g.perSecond > 0 {
 		m.leaves = t.direction.sentBy(len(chunk.Data))
 	}
@@ -92,18 +95,18 @@ func (t *faultToxic) message(chunk *stream.StreamChunk) message {
 }
 
 // delay and held apply the rules. Without rules the bytes need not be parsed.
-func (t *faultToxic) delay(rules world.Rules, chunk *stream.StreamChunk) time.Duration {
+func (t *faultToxic) delay(rules world.Rules, m *message) time.Duration {
 	if len(rules) == 0 {
 		return 0
 	}
-	return rules.Delay(t.seen(chunk))
+	return rules.Delay(t.seen(m))
 }
 
-func (t *faultToxic) held(rules world.Rules, chunk *stream.StreamChunk) bool {
+func (t *faultToxic) held(rules world.Rules, m *message) bool {
 	if len(rules) == 0 {
 		return false
 	}
-	held, _ := rules.Holds(t.seen(chunk))
+	held, _ := rules.Holds(t.seen(m))
 	return held
 }
 
@@ -119,14 +122,16 @@ func (t *faultToxic) copy(chunk *stream.StreamChunk, delay func() time.Duration)
 	l.network.running.Go(func() { l.copy(piece, chunk.Timestamp, after) })
 }
 
-// seen returns what rules may know about a chunk. The key is missing for replies, since
+// seen returns what rules may know about a message. The key is missing for replies, since
 // they do not say which request they answer.
-func (t *faultToxic) seen(chunk *stream.StreamChunk) nemesis.Message {
-	seen := t.direction.base
-	if chunk != nil && seen.Way == nemesis.Requests {
-		seen.Key = keyOf(chunk.Data)
+func (t *faultToxic) seen(m *message) nemesis.Message {
+	if !m.parsed {
+		m.parsed, m.seen = true, t.direction.base
+		if m.chunk != nil && m.seen.Way == nemesis.Requests {
+			m.seen.Key = keyOf(m.chunk.Data)
+		}
 	}
-	return seen
+	return m.seen
 }
 
 // after makes the message due no earlier than those before it.
