@@ -205,7 +205,7 @@ func TestWhatCallersDoBlamesNoCorrectLock(t *testing.T) {
 				switch s.Name {
 				case "short-work", "clients-come-and-go", "confusing-names", "call-is-cancelled", "caller-gives-up", "extension-unanswered", "key-is-evicted", "node-restarts-in-long-work",
 					"callers-share-a-lock", "callers-give-up", "clients-clocks-differ", "holder-cut-off-from-one", "second-request-is-lost":
-					if broken := brokenIn(t, c, s.Name, 2, open); len(broken) > 0 {
+					if broken := brokenIn(t, c, s.Name, 1, open); len(broken) > 0 {
 						t.Errorf("%s breaks %v", s.Name, broken)
 					}
 				}
