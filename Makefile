@@ -62,7 +62,7 @@ bench: ## run the benchmarks
 
 pgo: ## renew the compiler's profile for the command
 	$(GO) test -trimpath ./internal/runner -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile runner.pgo -o /dev/null
-	$(GO) test -trimpath ./checker -run '^$$' -bench 'Lease|All' -benchtime 2s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile checker.pgo -o /dev/null
+	$(GO) test -trimpath ./checker -run '^$$' -bench 'Checker/.*/operations=10000$$' -benchtime 2s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile checker.pgo -o /dev/null
 	cd cmd/lockstorm && $(GO) tool pprof -proto runner.pgo checker.pgo >default.pgo && rm runner.pgo checker.pgo
 
 release: ## make all of a release but its images and the upload, in ./dist, and check it
