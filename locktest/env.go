@@ -102,8 +102,8 @@ const minDialFailure = 100 * time.Microsecond
 
 // Cleanup registers a function to call after the client's last round, or after the run if the client
 // has died, the last one first. It should close the lock and the client of a library, and end all other
-// goroutines: keys that the lock leaves behind are judged (L3). Its error is ignored, because connections
-// are closed after a run anyway.
+// goroutines: keys that the lock leaves behind are judged (L3). Functions of several clients may run at once.
+// Its error is ignored, because connections are closed after a run anyway.
 func (e Env) Cleanup(f func() error) {
 	if e.cleanup == nil {
 		panic(errForeign)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -218,10 +219,16 @@ func TestWhatCallersDoBlamesNoCorrectLock(t *testing.T) {
 // once, after all of them.
 func TestCallersShareALock(t *testing.T) {
 	opened, closed := map[int]int{}, map[int]int{}
+	var mu sync.Mutex // clients close their locks at the same time
 	s := stormOf(t, locktest.Config{Nodes: 1}, "callers-share-a-lock")
 	tried := locktest.Try(t, locktest.Config{Nodes: 1, Clients: 2}, s, 1, func(env locktest.Env) locktest.Locker {
 		opened[env.Client]++
-		env.Cleanup(func() error { closed[env.Client]++; return nil })
+		env.Cleanup(func() error {
+			mu.Lock()
+			defer mu.Unlock()
+			closed[env.Client]++
+			return nil
+		})
 		return onOneNode(env)
 	})
 	if want := fmt.Sprint(map[int]int{1: 1, 2: 1}); tried.Err != nil || fmt.Sprint(opened) != want || fmt.Sprint(closed) != want {
