@@ -41,14 +41,19 @@ lemma FreshAlong(c: Config, run: seq<State>, a: nat, b: nat, n: Node, j: Id)
     FreshStays(c, run[a], run[b - 1], run[b], n, run[a].rounds[j].try);
   }
 }
-// If a try holds the lock in one state and another in a later one, the votes of the other are not all older.
-lemma LateExtension(c: Config, run: seq<State>, a: nat, b: nat, j: Id, i: Id)
+// All votes of a round rest on keys that were voted for before an instant.
+predicate RestsBefore(r: Round, instant: real) { r.newest < instant }
+// A round that is granted holds the lock (GrantedWhileLive). If its votes rest on keys from before an instant, then no other
+// try held the lock at that instant.
+lemma LateExtension(c: Config, run: seq<State>, a: nat, b: nat, i: Id)
   requires A1(c) && Run(c, run) && a <= b < |run|
-  requires Holds(c, run[a], j) && Holds(c, run[b], i) && run[b].rounds[i].try != run[a].rounds[j].try
-  ensures run[b].rounds[i].newest >= run[a].now
+  requires Holds(c, run[b], i) && RestsBefore(run[b].rounds[i], run[a].now)
+  ensures forall j :: Holds(c, run[a], j) ==> run[a].rounds[j].try == run[b].rounds[i].try
 {
-  var q :| q in c.quorums && q <= run[a].rounds[j].votes;
-  var r :| r in c.quorums && r <= run[b].rounds[i].votes;
-  var n :| n in q && n in r;
-  FreshAlong(c, run, a, b, n, j);
+  forall j | Holds(c, run[a], j) ensures run[a].rounds[j].try == run[b].rounds[i].try {
+    var q :| q in c.quorums && q <= run[a].rounds[j].votes;
+    var r :| r in c.quorums && r <= run[b].rounds[i].votes;
+    var n :| n in q && n in r;
+    FreshAlong(c, run, a, b, n, j);
+  }
 }

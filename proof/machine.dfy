@@ -14,11 +14,11 @@ predicate Begin(s: State, t: State, h: Try, a: Token) {
 // acquire.go: acquire (SET); hold.go: extend. The TTL decides lease and keep, and may differ from round to round.
 predicate Send(c: Config, s: State, t: State, i: Id, h: Try, read: real, lease: real, keep: real) {
   i !in s.rounds && h in s.token && A6Read(s, read) && A5(lease, keep) && A4Long(c, lease) &&
-  t == s.(rounds := s.rounds[i := Round(h, read, lease, keep, {}, read)])
+  t == s.(rounds := s.rounds[i := Round(h, read, lease, keep, {}, 0.0)])
 }
 // A round with one more vote, for a key that was first voted for at the instant `since`.
 function Voted(r: Round, n: Node, since: real): Round {
-  r.(votes := r.votes + {n}, newest := if since > r.newest then since else r.newest)
+  r.(votes := r.votes + {n}, newest := if r.votes == {} || since > r.newest then since else r.newest)
 }
 // A node stores a key.
 function Store(s: State, n: Node, k: Key): State { s.(key := s.key[n := k], past := s.past + {Copy(n, k)}) }

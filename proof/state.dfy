@@ -15,8 +15,8 @@ datatype Copy = Copy(node: Node, key: Key)
 
 // A round. read: when the client read its clock for the validity. lease: for how long after that the client may rely
 // on the round, at most. keep: for how long a node keeps a key after it carried out the round, at least. votes: the
-// nodes whose yes counts, whether the client knows it yet or not. newest: when the youngest of those votes' keys
-// was first voted for.
+// nodes whose yes counts, whether the client knows it yet or not. newest: the latest
+// instant since which the key of one of these votes had been voted for; without votes it says nothing.
 datatype Round = Round(try: Try, read: real, lease: real, keep: real, votes: set<Node>, newest: real)
 
 // lost: when a node last lost data. done: tries that were given up: released, or failed. granted: rounds whose

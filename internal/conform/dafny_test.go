@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata/guards.txt, after both sides were compared")
 
 // specified are the files of the specification that this package transcribes.
-var specified = []string{"state.dfy", "assumptions.dfy", "machine.dfy", "invariant.dfy", "fences.dfy"}
+var specified = []string{"state.dfy", "assumptions.dfy", "machine.dfy", "invariant.dfy", "late.dfy", "fences.dfy"}
 
 // otherNames are the transcriptions that have other names. The guarded resource is not transcribed.
 var otherNames = map[string]string{
@@ -29,7 +29,7 @@ var otherNames = map[string]string{
 	"Phase": "phase", "Draw": "drawState", "Fences": "fences", "FencesInit": "newFences", "FencesNext": "fencesStep",
 	"LockStep": "replay", "AllDrawn": "BeginDraw", "Seen": "drawState", "Number": "drawState", "Highest": "drawState",
 	"CountersInv": "FencesInv", "InTurn": "FencesInv",
-	"Only": "", // of the proof
+	"Fresh": "", "Only": "", // of the proof
 }
 
 // definition is one of the specification, with its text.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The invariant: proof/invariant.dfy, and V1 of proof/exclusion.dfy. Quantifiers over live rounds and copies
+// The invariant: proof/invariant.dfy, V1 of proof/exclusion.dfy, and LateExtension of proof/late.dfy. Quantifiers over live rounds and copies
 // that are alive go through the lists that [machine.prune] keeps. Of Sane what no step can change later is
 // judged by the guards of the steps.
 
@@ -100,7 +100,25 @@ func (s *machine) V1() bool {
 	return true
 }
 
-// Inv returns the names of the parts of the invariant that do not hold, and V1 if that does not.
+func (r *roundState) RestsBefore(instant Time) bool { return r.newest < instant }
+
+// LateExtension is the theorem: a round that holds the lock has a vote for a key that was first voted for after
+// all others held it. Those that hold it still are V1's.
+func (s *machine) LateExtension() bool {
+	for _, i := range s.live {
+		r := &s.rounds[i]
+		if s.HasQuorum(r.votes) {
+			for h, held := range s.held {
+				if h != r.try && r.RestsBefore(held) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// Inv returns the names of the parts of the invariant that do not hold, and the theorems that do not.
 func (s *machine) Inv() []string {
 	return failing(
 		guard{"Sane", s.Sane()},
@@ -109,5 +127,6 @@ func (s *machine) Inv() []string {
 		guard{"Current", s.Current()},
 		guard{"NoOther", s.NoOther()},
 		guard{"OneVote", s.OneVote()},
-		guard{"V1", s.V1()})
+		guard{"V1", s.V1()},
+		guard{"LateExtension", s.LateExtension()})
 }

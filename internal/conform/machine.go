@@ -33,7 +33,8 @@ type stored struct {
 }
 
 // roundState is a SET or an extension: when the client read its clock, for how long after that it relies on
-// the round at most, for how long nodes keep a key at least, and the nodes whose votes count.
+// the round at most, for how long nodes keep a key at least, and the nodes whose votes count. newest: the latest
+// instant since which the key of one of these votes had been voted for.
 type roundState struct {
 	try               try
 	read, lease, keep Time
@@ -55,10 +56,11 @@ type machine struct {
 	rounds  []roundState
 	done    []bool // by try
 	granted []bool // by round
+	held    []Time // by try: when it last held the lock by a round that is no longer live
 
 	tokens  map[string]bool // those of all tries
 	givenUp map[string]bool // those of tries that are done
-	live    []round         // those that may be live: no other one can become live again (NeverAgain)
+	live    []round         // no other one can become live again (NeverAgain)
 }
 
 func newMachine(quorums history.Electorate, quiet Time) *machine {
@@ -100,7 +102,7 @@ func (s *machine) Holds(i round) bool { return s.Live(i) && s.HasQuorum(s.rounds
 
 func (s *machine) Begin(a string) (h try, wrong []string) {
 	wrong = failing(guard{"A2Fresh", s.A2Fresh(a)})
-	s.token, s.done, s.tokens[a] = append(s.token, a), append(s.done, false), true
+	s.token, s.done, s.held, s.tokens[a] = append(s.token, a), append(s.done, false), append(s.held, 0), true
 	return len(s.token) - 1, wrong
 }
 
@@ -110,16 +112,20 @@ func (s *machine) Send(h try, read, lease, keep Time) (i round, wrong []string) 
 		guard{"A6Read", s.A6Read(read)},
 		guard{"A5", A5(lease, keep)},
 		guard{"A4Long", s.A4Long(lease)})
-	s.rounds = append(s.rounds, roundState{try: h, read: read, lease: lease, keep: keep, newest: read})
+	s.rounds = append(s.rounds, roundState{try: h, read: read, lease: lease, keep: keep})
 	s.granted = append(s.granted, false)
-	s.live = append(s.live, len(s.rounds)-1)
-	return len(s.rounds) - 1, wrong
+	if i = len(s.rounds) - 1; s.Live(i) {
+		s.live = append(s.live, i)
+	}
+	return i, wrong
 }
 
 // vote adds the vote of a node, for a key that was first voted for at the instant since.
 func (r *roundState) vote(n int, since Time) {
+	if r.votes == 0 || since > r.newest {
+		r.newest = since
+	}
 	r.votes |= bit(n)
-	r.newest = max(r.newest, since)
 }
 
 // store stores a key on a node.
@@ -236,7 +242,15 @@ func (s *machine) Tick(d Time) []string {
 // prune drops what the invariant no longer speaks of: rounds that are not live, and copies that are not alive.
 // Neither comes back.
 func (s *machine) prune() {
-	s.live = slices.DeleteFunc(s.live, func(i round) bool { return !s.Live(i) })
+	s.live = slices.DeleteFunc(s.live, func(i round) bool {
+		if s.Live(i) {
+			return false
+		}
+		if r := &s.rounds[i]; s.HasQuorum(r.votes) {
+			s.held[r.try] = max(s.held[r.try], min(s.now, r.ends()))
+		}
+		return true
+	})
 	s.past = slices.DeleteFunc(s.past, func(p stored) bool {
 		if s.Alive(p.key) {
 			return false

@@ -378,3 +378,50 @@ func TestLossOfWhatNobodyHasSeen(t *testing.T) {
 		}
 	}
 }
+
+// LateExtension does not hold of an extension whose votes rest on keys from before another's hold. Here a file
+// brings such a key back.
+func TestLateExtension(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		hold bool // another holds the lock between
+		late bool // one vote of the extension rests on a later key
+		want bool
+	}{
+		{"nobody between", false, false, true},
+		{"another between", true, false, false},
+		{"another between, and a vote for a later key", true, true, true},
+	} {
+		s := newMachine(history.Header{Nodes: 3}.Electorate(), 10)
+		acquire := func(token string, nodes ...int) (try, round) {
+			h, _ := s.Begin(token)
+			i, _ := s.Send(h, s.now, 10, 100)
+			for _, n := range nodes {
+				delete(s.key, n)
+				s.Set(i, n, s.now+100, true)
+			}
+			return h, i
+		}
+		a, _ := acquire("a", 1, 2)
+		before := stored{2, s.key[2]}
+		s.Tick(20)
+		if c.hold {
+			b, _ := acquire("b", 2, 3)
+			s.Tick(5)
+			s.GiveUp(b)
+		}
+		s.Revert(before, s.now)
+		i, _ := s.Send(a, s.now, 10, 100)
+		s.Extend(i, 1, s.now+100, true)
+		if c.late {
+			s.Tick(1)
+			delete(s.key, 2)
+			s.Set(i, 2, s.now+100, true)
+		} else {
+			s.Extend(i, 2, s.now+100, true)
+		}
+		if !s.Holds(i) || s.LateExtension() != c.want {
+			t.Errorf("%s: holds %t, LateExtension %t, want %t", c.name, s.Holds(i), s.LateExtension(), c.want)
+		}
+	}
+}
