@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/evidence/mutants"
+	"github.com/lockstorm/lockstorm/internal/conform"
 	"github.com/lockstorm/lockstorm/internal/conform/watch"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
@@ -131,8 +132,8 @@ Only runs that keep the assumptions of lease exclusion have to be runs of the sp
 		table.Add(row...)
 	}
 	add("runs within the assumptions", func(t *watch.Tally) int { return t.Runs })
-	for _, kind := range stepKinds {
-		add("steps `"+kind+"`", func(t *watch.Tally) int { return t.Steps[kind] })
+	for _, kind := range conform.Kinds {
+		add("steps `"+string(kind)+"`", func(t *watch.Tally) int { return t.Steps[string(kind)] })
 	}
 	add("runs with a mismatch", func(t *watch.Tally) int { return len(t.Found) })
 	add("runs beyond the assumptions", func(t *watch.Tally) int { return t.Beyond })
@@ -179,6 +180,3 @@ The [planted defects](mutants.md) of Redlock that should break lease exclusion. 
 	p.say("%d of the %d that were compared are found by a mismatch.", found, len(r.Mutants))
 	return p.String()
 }
-
-// stepKinds are the kinds of steps, as in machine.dfy.
-var stepKinds = []string{"Begin", "Send", "Set", "Extend", "Drop", "Grant", "GiveUp", "Delete", "Revert", "Empty", "Tick"}

@@ -64,12 +64,12 @@ func TestConformancePage(t *testing.T) {
 	}
 	found := &watch.Found{Run: 5, Mismatch: conform.Mismatch{Step: "Grant", Wrong: []string{"A6Check"}}}
 	r := &conformed{
-		Made: "go", Hunt: watch.Tally{Runs: 1200, Steps: map[string]int{"Set": 34_000}, Beyond: 7, Broken: map[string]int{"A5": 3}},
+		Made: "go", Hunt: watch.Tally{Runs: 1200, Steps: map[string]int{"Set": 34_000, "EndDraw": 56_000}, Beyond: 7, Broken: map[string]int{"A5": 3}},
 		Mutants: []mutantConforms{{Number: all[0].Number, Runs: 5, Found: found}, {Number: all[1].Number, Runs: 90}},
 	}
 	page := conformancePage(r, hunted{Hunts: []hunt{{Number: all[0].Number, Found: checker.Lease, Runs: 7}, {Number: all[1].Number, Runs: 50}}}, all)
 	for _, part := range []string{
-		"with go.", "| runs within the assumptions | 0 | 1,200 | 0 |", "| steps `Set` | 0 | 34,000 | 0 |", "| of which break `A5` | 0 | 3 | 0 |",
+		"with go.", "| runs within the assumptions | 0 | 1,200 | 0 |", "| steps `Set` | 0 | 34,000 | 0 |", "| steps `EndDraw` | 0 | 56,000 | 0 |", "| of which break `A5` | 0 | 3 | 0 |",
 		"| " + all[0].Number + " | " + all[0].Title + " | 5 | Grant | A6Check | 7 |",
 		"| " + all[1].Number + " | " + all[1].Title + " | none in 90 | – | – | missed in 50 |",
 		"1 of the 2 that were compared are found by a mismatch.",

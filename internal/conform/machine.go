@@ -42,6 +42,12 @@ type roundState struct {
 	newest            Time
 }
 
+// Kinds are the kinds of steps, in the order of Next in machine.dfy and of FencesNext in fences.dfy.
+var Kinds = []kind{
+	begin, sending, set, extend, drop, grant, giveUp, deletion, revert, empty, tick,
+	beginDraw, count, choose, raise, change, endDraw,
+}
+
 // machine is a state, and what does not change: the quorums and the silence of nodes that have lost data.
 type machine struct {
 	quorums history.Electorate

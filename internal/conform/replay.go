@@ -11,7 +11,7 @@ import (
 
 // Outcome is that of one run.
 type Outcome struct {
-	Steps map[string]int // by kind, as in machine.dfy
+	Steps map[string]int // that were compared, by kind
 
 	// Mismatches are the steps that the specification does not have. Up to the first one the run is one of
 	// the specification; after it only the guards of single steps say anything.
@@ -85,6 +85,7 @@ func replay(r *Recorder) Outcome {
 		if s.counter == "" {
 			wrong = append(wrong, r.step(m, s)...)
 			wrong = append(wrong, o.invariant(m)...)
+			o.Steps[string(s.kind)]++
 		} else {
 			f := counters[s.counter]
 			if f == nil {
@@ -93,7 +94,6 @@ func replay(r *Recorder) Outcome {
 			}
 			wrong = append(wrong, o.fencesStep(f, m, s)...)
 		}
-		o.Steps[string(s.kind)]++
 		if len(wrong) > 0 {
 			o.mismatch(Mismatch{history.Time(s.at), s.what, string(s.kind), wrong})
 		}
@@ -131,6 +131,7 @@ func (o *Outcome) fencesStep(f *fences, m *machine, s *step) (wrong []string) {
 	if s.kind == raise && (f.draws[d].phase != raising || f.draws[d].next != s.number) {
 		s.kind = change
 	}
+	o.Steps[string(s.kind)]++
 	switch s.kind {
 	case beginDraw:
 		i := s.try.set.number
