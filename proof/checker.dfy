@@ -182,7 +182,7 @@ lemma Build(H: seq<Change>, n: int) returns (R: seq<Point>, S: seq<Lock>)
   case ExtendedLate(h, at) => R, S := BuildAside(H, n - 1, s, R, S);
 }
 predicate Builds(H: seq<Change>, n: int, s: Sweep, R: seq<Point>, S: seq<Lock>) {
-  History(H) && 0 <= n < |H| && NoViolation(H, n + 1) && s == After(H, n) && Built(H, n, s, R, S) && Accepts(s, H[n]) && KnowsLive(H, n + 1, Next(s, H[n], n)) && KnowsEnds(H, n + 1, Next(s, H[n], n))
+  Sorted(H) && Intervals(H) && 0 <= n < |H| && Built(H, n, s, R, S) && Accepts(s, H[n]) && KnowsLive(H, n + 1, Next(s, H[n], n)) && KnowsEnds(H, n + 1, Next(s, H[n], n))
 }
 lemma LateKnown(H: seq<Change>, n: int, s: Sweep)
   requires n < |H| && KnowsEnds(H, n, s) ensures Late(H, n) <==> H[n].h in s.past
@@ -215,7 +215,7 @@ lemma Opened(H: seq<Change>, n: int, s: Sweep) returns (o: int)
   o :| Opens(H, o, n, H[n].h);
 }
 lemma BuildEnded(H: seq<Change>, n: int, s: Sweep, R: seq<Point>, S: seq<Lock>) returns (Q: seq<Point>, T: seq<Lock>)
-  requires Builds(H, n, s, R, S) && H[n].Ended? ensures Built(H, n + 1, Next(s, H[n], n), Q, T)
+  requires History(H) && NoViolation(H, n) && Builds(H, n, s, R, S) && H[n].Ended? ensures Built(H, n + 1, Next(s, H[n], n), Q, T)
 {
   var o := Opened(H, n, s);
   OthersAreOver(H, n, s);

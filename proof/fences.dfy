@@ -205,17 +205,24 @@ lemma InTurnAtDraw(c: Config, s: Fences, t: Fences, d: int)
     assert (Over(s, x) ==> Over(t, x)) && (Over(s, e) ==> Over(t, e));
   }
 }
+// The steps of draws, in a lemma without what the invariant says of the lock and the counters: with it the prover takes long.
+lemma InTurnAtDraws(c: Config, s: Fences, t: Fences)
+  requires InTurn(c, s) && FencesNext(c, s, t) && !LockStep(c, s, t) && !(exists d, i :: BeginDraw(c, s, t, d, i))
+  ensures t.lock == s.lock && InTurn(c, t)
+{
+  if d, n :| Count(s, t, d, n) { InTurnAtDraw(c, s, t, d); }
+  else if d, x :| Choose(c, s, t, d, x) { InTurnAtDraw(c, s, t, d); }
+  else if d, n :| Raise(s, t, d, n) { InTurnAtDraw(c, s, t, d); }
+  else if n, x :| Change(s, t, n, x) { InTurnAtDraw(c, s, t, n); }
+  else { var d :| EndDraw(c, s, t, d); InTurnAtDraw(c, s, t, d); }
+}
 lemma FencesStep(c: Config, s: Fences, t: Fences)
   requires A1(c) && FencesInv(c, s) && FencesNext(c, s, t) ensures FencesInv(c, t)
 {
   CountersStep(c, s, t);
   if LockStep(c, s, t) { Step(c, s.lock, t.lock); InTurnAtLockStep(c, s, t); }
   else if d, i :| BeginDraw(c, s, t, d, i) { InTurnAtBeginDraw(c, s, t, d, i); }
-  else if d, n :| Count(s, t, d, n) { InTurnAtDraw(c, s, t, d); }
-  else if d, x :| Choose(c, s, t, d, x) { InTurnAtDraw(c, s, t, d); }
-  else if d, n :| Raise(s, t, d, n) { InTurnAtDraw(c, s, t, d); }
-  else if n, x :| Change(s, t, n, x) { InTurnAtDraw(c, s, t, n); }
-  else { var d :| EndDraw(c, s, t, d); InTurnAtDraw(c, s, t, d); }
+  else { InTurnAtDraws(c, s, t); }
 }
 // No number is drawn twice, whatever the lock does. Uses A1 and F1.
 lemma NoneTwice(c: Config, s: Fences, d: int, e: int)
