@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -17,10 +19,11 @@ import (
 
 // How much is compared with the specification.
 const (
-	conformSeeds      = 100       // of each row
-	conformRuns       = 1_000_000 // of the hunt
-	conformExecutions = 2000      // of each small world with each choice of faults
-	conformMutantRuns = 20_000    // of each mutant, at most
+	conformSeeds      = 100    // of each row
+	conformParts      = 20     // of the hunt; a part is stored when it is measured
+	conformRuns       = 50_000 // of each part
+	conformExecutions = 200    // of each small world with each choice of faults
+	conformMutantRuns = 20_000 // of each mutant, at most
 )
 
 // conformedFile has the results.
@@ -30,7 +33,7 @@ const conformedFile = "evidence/conformance.json"
 type conformed struct {
 	Made    string           `json:"made"` // with what
 	Rows    watch.Tally      `json:"rows"`
-	Hunt    watch.Tally      `json:"hunt"`
+	Hunt    []watch.Tally    `json:"hunt"` // by part
 	Worlds  watch.Tally      `json:"worlds"`
 	Mutants []mutantConforms `json:"mutants"`
 }
@@ -48,42 +51,61 @@ func algorithmic(m mutants.Mutant) bool {
 	return m.Lock == "redlock" && strings.Contains(m.Codes(), "V1")
 }
 
+// measureConformance goes on where it was stopped, or begins anew if nothing is missing.
 func measureConformance(ctx context.Context, c *checkout) error {
-	r := conformed{Made: fmt.Sprintf("%s on %d cores", runtime.Version(), runtime.NumCPU())}
-	fmt.Fprintln(os.Stderr, "rows, a hunt, small worlds")
-	if err := r.Rows.Rows(ctx, conformSeeds); err != nil {
-		return err
-	}
-	if err := r.Hunt.Hunt(ctx, conformRuns); err != nil {
-		return err
-	}
-	if err := r.Worlds.SmallWorlds(ctx, conformExecutions, runtime.NumCPU()); err != nil {
-		return err
-	}
+	debug.SetGCPercent(800) // what lives is small: half of the time
 	all, err := mutants.All()
 	if err != nil {
 		return err
 	}
-	for _, m := range all {
-		if !algorithmic(m) {
-			continue
-		}
-		fmt.Fprintf(os.Stderr, "mutant %s: %s\n", m.Number, m.Title)
-		trial, err := mutants.Checkout(c.root).Conform(ctx, m, conformMutantRuns)
-		if err != nil {
-			return fmt.Errorf("mutant %s: %w", m.Number, err)
-		}
-		one := mutantConforms{Number: m.Number, Runs: trial.Conform.Runs, Found: trial.Conform.First(conformMutantRuns)}
-		if one.Found != nil {
-			one.Runs = one.Found.Run
-		}
-		r.Mutants = append(r.Mutants, one)
-	}
-	text, err := json.MarshalIndent(&r, "", "\t")
-	if err != nil {
+	all = slices.DeleteFunc(all, func(m mutants.Mutant) bool { return !algorithmic(m) })
+	var r conformed
+	if err := c.read(conformedFile, &r); err != nil {
 		return err
 	}
-	return os.WriteFile(c.path(conformedFile), append(text, '\n'), 0o644)
+	if len(r.Mutants) == len(all) {
+		r = conformed{}
+	}
+	r.Made = fmt.Sprintf("%s on %d cores", runtime.Version(), runtime.NumCPU())
+	part := func(name string, measure func() error) error {
+		fmt.Fprintln(os.Stderr, name)
+		if err := cmp.Or(measure(), ctx.Err()); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		text, err := json.MarshalIndent(&r, "", "\t")
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(c.path(conformedFile), append(text, '\n'), 0o644)
+	}
+	if r.Rows.Runs == 0 {
+		err = part("rows", func() error { return r.Rows.Rows(ctx, conformSeeds) })
+	}
+	for err == nil && len(r.Hunt) < conformParts {
+		err = part(fmt.Sprintf("part %d of %d of the hunt", len(r.Hunt)+1, conformParts), func() error {
+			r.Hunt = append(r.Hunt, watch.Tally{})
+			return r.Hunt[len(r.Hunt)-1].Hunt(ctx, (len(r.Hunt)-1)*conformRuns, conformRuns)
+		})
+	}
+	if err == nil && r.Worlds.Runs == 0 {
+		err = part("small worlds", func() error { return r.Worlds.SmallWorlds(ctx, conformExecutions, runtime.NumCPU()) })
+	}
+	for err == nil && len(r.Mutants) < len(all) {
+		m := all[len(r.Mutants)]
+		err = part(fmt.Sprintf("mutant %s: %s", m.Number, m.Title), func() error {
+			trial, err := mutants.Checkout(c.root).Conform(ctx, m, conformMutantRuns)
+			if err != nil {
+				return err
+			}
+			one := mutantConforms{Number: m.Number, Runs: trial.Conform.Runs, Found: trial.Conform.First(conformMutantRuns)}
+			if one.Found != nil {
+				one.Runs = one.Found.Run
+			}
+			r.Mutants = append(r.Mutants, one)
+			return nil
+		})
+	}
+	return err
 }
 
 func writeConformance(c *checkout) (string, error) {
@@ -123,7 +145,11 @@ The [specification](../../proof/machine.dfy) that is [proved safe](../proof.md) 
 
 Only runs that keep the assumptions of lease exclusion have to be runs of the specification. Of other runs the table says how many break a clause of an assumption.`, r.Made)
 	table := &textfmt.Table{Head: []string{"", "runs of rows", "runs of a hunt", "executions of small worlds"}}
-	tallies := []*watch.Tally{&r.Rows, &r.Hunt, &r.Worlds}
+	whole := &watch.Tally{} // the hunt
+	for i := range r.Hunt {
+		whole.Add(&r.Hunt[i])
+	}
+	tallies := []*watch.Tally{&r.Rows, whole, &r.Worlds}
 	add := func(name string, of func(*watch.Tally) int) {
 		row := []string{name}
 		for _, t := range tallies {

@@ -43,7 +43,7 @@ var pages = []page{
 	{"published", "published results, on real servers and in the simulator (13 minutes)", measurePublished, writePublished},
 	{"measurements", "all sweeps (30 minutes; continues where it was stopped)", measureSweeps, writeMeasurements},
 	{"mutants", "planted defects, hunted (10 minutes)", measureMutants, writeMutants},
-	{"conformance", "runs compared with the specification that is proved (1 hour)", measureConformance, writeConformance},
+	{"conformance", "runs compared with the specification that is proved (1 hour; continues where it was stopped)", measureConformance, writeConformance},
 	{"scoreboard", "Go locks on Redis in storms (7 minutes)", measureScoreboard(redisBoard), writeScoreboard(redisBoard)},
 	{"scoreboard-stores", "Go locks in stores in storms (15 minutes)", measureScoreboard(storeBoard), writeScoreboard(storeBoard)},
 	{"scoreboard-languages", "locks of other languages in storms (6 minutes)", measureLanguages, nil},

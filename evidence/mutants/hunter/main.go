@@ -63,7 +63,7 @@ func run(input io.Reader) (r mutants.Report, err error) {
 	began := time.Now()
 	if task.Conform {
 		r.Conform = new(watch.Tally)
-		err = r.Conform.Hunt(ctx, task.Runs)
+		err = r.Conform.Hunt(ctx, 0, task.Runs)
 		r.Seconds = time.Since(began).Seconds()
 		return r, err
 	}

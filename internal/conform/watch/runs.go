@@ -43,8 +43,9 @@ func (t *Tally) Rows(ctx context.Context, seeds int) error {
 	return nil
 }
 
-// Hunt makes the runs of a hunt for violations of lease exclusion, up to the first mismatch.
-func (t *Tally) Hunt(ctx context.Context, runs int) error {
+// Hunt makes runs of a hunt for violations of lease exclusion, those with the numbers from before+1 on, up to the
+// first mismatch.
+func (t *Tally) Hunt(ctx context.Context, before, runs int) error {
 	space, err := hunt.SpaceOfLock(lock)
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func (t *Tally) Hunt(ctx context.Context, runs int) error {
 	return hunt.Hunt{
 		Backend: simulated.Backend(), Space: space, Terms: promises.Of, Wanted: []checker.Property{checker.Lease},
 		Faults: nemesis.Weights{nemesis.AllKinds: 1, "pause": 4, "latency": 2, "partition": 2}, MaxFaults: 6,
-		Seed: 1, Runs: runs,
+		Seed: 1, Before: before, Runs: runs,
 		Watched: t.Watch,
 		Each:    func(r hunt.Run) bool { return t.First(r.Number) == nil },
 	}.Run(ctx)

@@ -74,9 +74,7 @@ func (t *Tally) Watch(number int, e runner.Experiment) runner.Experiment {
 func (t *Tally) add(number int, scenario string, within bool, o conform.Outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.Steps == nil {
-		t.Steps, t.Broken = map[string]int{}, map[string]int{}
-	}
+	t.begin()
 	if !within {
 		t.Beyond++
 		for _, name := range o.Assumptions() {
@@ -91,6 +89,26 @@ func (t *Tally) add(number int, scenario string, within bool, o conform.Outcome)
 	if len(o.Mismatches) > 0 {
 		t.Found = append(t.Found, Found{number, scenario, o.Mismatches[0]})
 		slices.SortStableFunc(t.Found, func(a, b Found) int { return cmp.Compare(a.Run, b.Run) })
+	}
+}
+
+// Add adds the counts of another tally.
+func (t *Tally) Add(of *Tally) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.begin()
+	t.Runs, t.Beyond, t.Found = t.Runs+of.Runs, t.Beyond+of.Beyond, append(t.Found, of.Found...)
+	for kind, n := range of.Steps {
+		t.Steps[kind] += n
+	}
+	for name, n := range of.Broken {
+		t.Broken[name] += n
+	}
+}
+
+func (t *Tally) begin() {
+	if t.Steps == nil {
+		t.Steps, t.Broken = map[string]int{}, map[string]int{}
 	}
 }
 

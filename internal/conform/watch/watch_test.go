@@ -50,7 +50,7 @@ func TestRows(t *testing.T) {
 // Law: so is each run that a hunt makes.
 func TestHunt(t *testing.T) {
 	var tally watch.Tally
-	err := tally.Hunt(t.Context(), *runs)
+	err := tally.Hunt(t.Context(), 0, *runs)
 	conforms(t, &tally, err)
 }
 
