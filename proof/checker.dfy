@@ -215,7 +215,7 @@ lemma Opened(H: seq<Change>, n: int, s: Sweep) returns (o: int)
   o :| Opens(H, o, n, H[n].h);
 }
 lemma BuildEnded(H: seq<Change>, n: int, s: Sweep, R: seq<Point>, S: seq<Lock>) returns (Q: seq<Point>, T: seq<Lock>)
-  requires History(H) && NoViolation(H, n) && Builds(H, n, s, R, S) && H[n].Ended? ensures Built(H, n + 1, Next(s, H[n], n), Q, T)
+  requires Builds(H, n, s, R, S) && History(H) && NoViolation(H, n) && H[n].Ended? ensures Built(H, n + 1, Next(s, H[n], n), Q, T)
 {
   var o := Opened(H, n, s);
   OthersAreOver(H, n, s);
