@@ -1,6 +1,7 @@
 // Locks from npm as clients of Lockstorm, over the protocol of docs/other-languages.md:
 //
 //   lockstorm test --nodes 5 -- node client.mjs redlock-universal
+//   lockstorm test --nodes 5 -- node client.mjs redlock-universal using
 import { createInterface } from "node:readline";
 import Redis from "ioredis";
 
@@ -9,31 +10,42 @@ const say = (type, fields) => process.stdout.write(JSON.stringify({ type, ...fie
 const monotonic = (wall) => now() + (wall - Date.now()); // the libraries count on wall time
 const retryDelay = 200;
 
-// Each lock, by the name of its package, is a function of the connected nodes, the TTL and the number of permits. It returns acquire, which
+// Each lock, by the name of its package, is a function of the connected nodes, the TTL, the number of permits, and whether
+// the work is handed to the lock (using). It returns acquire, which tries once with the library's defaults and
 // returns a hold: until, the end of its validity, and release, which returns false if the lock was not held any more.
 // With extends, hold.extend changes until; with tells_lost, lost is called when the library reports a loss.
 const locks = {
   async "redlock"(nodes, ttl) {
     const { default: Redlock } = await import("redlock");
-    return { ready: { extends: true }, ...viaRedlock(nodes, ttl, (timeout) => {
-      const redlock = new Redlock(nodes, { retryCount: Math.ceil(timeout / retryDelay), retryDelay });
-      redlock.on("clientError", () => {});
-      return (resource) => redlock.lock(resource, ttl);
-    }, (lock) => lock.unlock()) };
-  },
-  async "@sesamecare-oss/redlock"(nodes, ttl) {
-    const { Redlock } = await import("@sesamecare-oss/redlock");
     const redlock = new Redlock(nodes);
-    return { ready: { extends: true }, ...viaRedlock(nodes, ttl, (timeout) => (resource) => redlock.acquire([resource], ttl, { retryCount: Math.ceil(timeout / retryDelay) }), (lock) => lock.release()) };
+    redlock.on("clientError", () => {});
+    return viaRedlock(ttl, (resource) => redlock.lock(resource, ttl));
   },
-  async "redlock-universal"(nodes, ttl) {
+  async "redlock-5"(nodes, ttl, _, using) {
+    const { default: Redlock } = await import("redlock-5");
+    return viaRedlock5(new Redlock(nodes), ttl, using);
+  },
+  async "@sesamecare-oss/redlock"(nodes, ttl, _, using) {
+    const { Redlock } = await import("@sesamecare-oss/redlock");
+    return viaRedlock5(new Redlock(nodes), ttl, using);
+  },
+  async "redlock-universal"(nodes, ttl, _, using) {
     const { createRedlock, IoredisAdapter } = await import("redlock-universal");
     const adapters = nodes.map((node) => new IoredisAdapter(node));
+    const make = (resource) => createRedlock({ adapters, key: resource, ttl });
+    if (using) return whileRunning((resource, routine) => make(resource).using(routine), false);
     return {
-      async acquire(resource, timeout) {
-        const lock = createRedlock({ adapters, key: resource, ttl, retryAttempts: Math.ceil(timeout / retryDelay), retryDelay });
+      ready: { extends: true },
+      async acquire(resource) {
+        const lock = make(resource);
         const handle = await lock.acquire();
-        return { until: monotonic(handle.acquiredAt + handle.ttl), release: () => lock.release(handle) };
+        const hold = { until: monotonic(handle.acquiredAt + handle.ttl), release: () => lock.release(handle) };
+        hold.extend = async () => {
+          const sent = now();
+          if (!(await lock.extend(handle, ttl))) throw new Error("not extended");
+          hold.until = sent + ttl;
+        };
+        return hold;
       },
     };
   },
@@ -46,23 +58,16 @@ const locks = {
     const { createLock, LockReleaseError } = await import("@microfleet/ioredis-lock");
     return {
       ready: { extends: true },
-      // It does not say when the try was sent that succeeded, so the caller tries again, and knows.
-      async acquire(resource, timeout) {
-        for (const end = now() + timeout; ; await new Promise((done) => setTimeout(done, retryDelay * (0.5 + Math.random())))) {
-          const lock = createLock(node, { timeout: ttl, retries: 0 });
-          const hold = { until: now() + ttl, release: () => expired(lock.release(), LockReleaseError) };
-          hold.extend = async () => {
-            const sent = now();
-            await lock.extend(ttl);
-            hold.until = sent + ttl;
-          };
-          try {
-            await lock.acquire(resource);
-            return hold;
-          } catch (e) {
-            if (now() > end) throw e;
-          }
-        }
+      async acquire(resource) {
+        const lock = createLock(node, { timeout: ttl, retries: 0 }); // it does not say which try succeeded
+        const hold = { until: now() + ttl, release: () => expired(lock.release(), LockReleaseError) };
+        hold.extend = async () => {
+          const sent = now();
+          await lock.extend(ttl);
+          hold.until = sent + ttl;
+        };
+        await lock.acquire(resource);
+        return hold;
       },
     };
   },
@@ -74,19 +79,42 @@ const expired = (released, kind) => released.then(() => true, (e) => {
   throw e;
 });
 
-// viaRedlock is redlock and what is derived from it: a lock has its expiration.
-function viaRedlock(nodes, ttl, acquirer, unlock) {
+// viaRedlock is redlock and what derives from it: a lock has its expiration.
+function viaRedlock(ttl, acquire) {
   return {
-    async acquire(resource, timeout) {
-      let lock = await acquirer(timeout)(resource);
-      const hold = { until: monotonic(lock.expiration) };
+    ready: { extends: true },
+    async acquire(resource) {
+      let lock = await acquire(resource);
+      const hold = { until: monotonic(lock.expiration), release: () => lock.release().then(() => true) };
       hold.extend = async () => {
         lock = await lock.extend(ttl);
         hold.until = monotonic(lock.expiration);
       };
-      hold.release = () => unlock(lock).then(() => true);
       return hold;
     },
+  };
+}
+
+function viaRedlock5(redlock, ttl, using) {
+  redlock.on("error", () => {});
+  if (using) return whileRunning((resource, routine) => redlock.using([resource], ttl, routine), true);
+  return viaRedlock(ttl, (resource) => redlock.acquire([resource], ttl));
+}
+
+const unclear = () => Promise.reject(new Error("the library does not say whether the lock was held until then"));
+
+// whileRunning is a lock that is held, and renewed, while a routine runs. It aborts the routine's signal when
+// the lock is lost. certain: when it returns, the lock was held until it was released.
+function whileRunning(run, certain) {
+  return {
+    ready: { tells_lost: true },
+    acquire: (resource, lost) => new Promise((granted, refused) => {
+      const ended = run(resource, (signal) => new Promise((end) => {
+        signal.addEventListener("abort", lost);
+        granted({ release: () => (end(), ended.then(() => certain || unclear())) });
+      }));
+      ended.catch(refused);
+    }),
   };
 }
 
@@ -94,13 +122,13 @@ function viaRedlock(nodes, ttl, acquirer, unlock) {
 function renewed(make, ttl, fields = {}) {
   return {
     ready: { tells_lost: true },
-    async acquire(resource, timeout, lost) {
-      const lock = make(resource, { lockTimeout: ttl, acquireTimeout: timeout, retryInterval: retryDelay, onLockLost: lost });
+    async acquire(resource, lost) {
+      const lock = make(resource, { lockTimeout: ttl, acquireTimeout: ttl, retryInterval: retryDelay, onLockLost: lost });
       await lock.acquire();
       const release = async () => {
-        if (!lock.isAcquired) return lock.release().then(() => false);
+        const known = lock.isAcquired; // otherwise the loss has been reported
         await lock.release();
-        throw new Error("redis-semaphore does not say whether the lock was held until then");
+        return known ? unclear() : false;
       };
       return { ...fields, release };
     },
@@ -121,16 +149,18 @@ const calls = {
       const node = new Redis({ host, port: Number(port), commandTimeout: ttl_ms / 4, connectTimeout: ttl_ms / 4, maxRetriesPerRequest: 1 });
       return node.on("error", () => {}); // it connects again by itself
     });
-    lock = await locks[process.argv[2]](nodes, ttl_ms, capacity);
+    lock = await locks[process.argv[2]](nodes, ttl_ms, capacity, process.argv[3] === "using");
     say("ready", { version: 1, now_ms: now(), ...lock.ready });
   },
   async acquire({ id, resource, timeout_ms }) {
-    try {
-      const hold = await lock.acquire(resource, timeout_ms, () => holds.has(id) && say("lost", { id }));
-      holds.set(id, hold);
-      say("granted", { id, until_ms: hold.until, weight: hold.weight });
-    } catch (e) {
-      say("refused", { id, ...failed(e) });
+    for (const end = now() + timeout_ms; ; await new Promise((done) => setTimeout(done, retryDelay * (0.5 + Math.random())))) {
+      try {
+        const hold = await lock.acquire(resource, () => holds.has(id) && say("lost", { id }));
+        holds.set(id, hold);
+        return say("granted", { id, until_ms: hold.until, weight: hold.weight });
+      } catch (e) {
+        if (now() > end) return say("refused", { id, ...failed(e) });
+      }
     }
   },
   async extend({ id }) {
