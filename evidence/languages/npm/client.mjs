@@ -54,6 +54,27 @@ const locks = {
     if (capacity) return renewed((resource, options) => new Semaphore(nodes[0], resource, capacity, options), ttl, { weight: 1 });
     return renewed((resource, options) => (nodes.length > 1 ? new RedlockMutex(nodes, resource, options) : new Mutex(nodes[0], resource, options)), ttl);
   },
+  async "redis-lock"([{ options: { host, port } }], ttl) {
+    const { createClient } = await import("redis");
+    const client = createClient({ socket: { host, port } });
+    client.on("error", () => {});
+    await client.connect();
+    let sent; // the library does not say when
+    const timed = { v4: true, del: (key) => client.del(key), set: (...args) => ((sent = now()), client.set(...args)) };
+    const { default: redisLock } = await import("redis-lock");
+    const lock = redisLock(timed, retryDelay);
+    return {
+      // lock tries for ever: what it gets after the timeout is released.
+      acquire: (resource, _, timeout) => new Promise((granted, refused) => {
+        let late = false;
+        setTimeout(() => refused(new Error("not granted in time"), (late = true)), timeout);
+        lock(resource, ttl).then((done) => {
+          if (late) return done();
+          granted({ until: sent + ttl, release: async () => (await done()) === 1 });
+        });
+      }),
+    };
+  },
   async "@microfleet/ioredis-lock"([node], ttl) {
     const { createLock, LockReleaseError } = await import("@microfleet/ioredis-lock");
     return {
@@ -155,7 +176,7 @@ const calls = {
   async acquire({ id, resource, timeout_ms }) {
     for (const end = now() + timeout_ms; ; await new Promise((done) => setTimeout(done, retryDelay * (0.5 + Math.random())))) {
       try {
-        const hold = await lock.acquire(resource, () => holds.has(id) && say("lost", { id }));
+        const hold = await lock.acquire(resource, () => holds.has(id) && say("lost", { id }), timeout_ms);
         holds.set(id, hold);
         return say("granted", { id, until_ms: hold.until, weight: hold.weight });
       } catch (e) {
