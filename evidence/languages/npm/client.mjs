@@ -19,7 +19,7 @@ const locks = {
     const { default: Redlock } = await import("redlock");
     const redlock = new Redlock(nodes);
     redlock.on("clientError", () => {});
-    return viaRedlock(ttl, (resource) => redlock.lock(resource, ttl));
+    return viaRedlock(ttl, (resource) => redlock.lock(resource, ttl), (lock) => lock.unlock());
   },
   async "redlock-5"(nodes, ttl, _, using) {
     const { default: Redlock } = await import("redlock-5");
@@ -101,12 +101,12 @@ const expired = (released, kind) => released.then(() => true, (e) => {
 });
 
 // viaRedlock is redlock and what derives from it: a lock has its expiration.
-function viaRedlock(ttl, acquire) {
+function viaRedlock(ttl, acquire, release = (lock) => lock.release()) {
   return {
     ready: { extends: true },
     async acquire(resource) {
       let lock = await acquire(resource);
-      const hold = { until: monotonic(lock.expiration), release: () => lock.release().then(() => true) };
+      const hold = { until: monotonic(lock.expiration), release: () => release(lock).then(() => true) };
       hold.extend = async () => {
         lock = await lock.extend(ttl);
         hold.until = monotonic(lock.expiration);
