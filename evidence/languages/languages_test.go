@@ -1,15 +1,22 @@
 package languages
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
-var write = flag.Bool("write", false, "renew docs/evidence/scoreboard-languages.md and testdata (go -C evidence run . scoreboard-languages)")
+var (
+	write = flag.Bool("write", false, "renew testdata (go -C evidence run . scoreboard-languages)")
+	only  = flag.String("only", "", "the subjects that -write measures, by their names (default all)")
+)
 
 // built builds the command.
 func built(t *testing.T) string {
@@ -56,10 +63,10 @@ func TestFindings(t *testing.T) {
 	}
 	for _, f := range Findings {
 		name := nameOf(f.Code)
-		if r := decided(t, lockstorm, out, subject(f.Subjects[0]), f.TTL, f.Storms[0], func(r Run) bool { return r.Verdicts[name] == "violated" }); r.Verdicts[name] != "violated" {
-			t.Errorf("%s is not seen in %s: %s is %s", f.Name, f.Storms[0], f.Code, r.Verdicts[name])
+		if r := decided(t, lockstorm, out, subject(f.Subjects[0]), f.TTL, f.Storm, func(r Run) bool { return r.Verdicts[name] == "violated" }); r.Verdicts[name] != "violated" {
+			t.Errorf("%s is not seen in %s: %s is %s", f.Name, f.Storm, f.Code, r.Verdicts[name])
 		}
-		if r := decided(t, lockstorm, out, subject(f.Control), f.TTL, f.Storms[0], func(r Run) bool { return r.Verdicts[name] == "holds" }); r.Verdicts[name] != "holds" {
+		if r := decided(t, lockstorm, out, subject(f.Control), f.TTL, f.Storm, func(r Run) bool { return r.Verdicts[name] == "holds" }); r.Verdicts[name] != "holds" {
 			t.Errorf("%s is seen in its control %s, too: %s is %s", f.Name, f.Control, f.Code, r.Verdicts[name])
 		}
 	}
@@ -84,51 +91,77 @@ func decided(t *testing.T, lockstorm, out string, s Subject, ttl, storm string, 
 	return r
 }
 
-// reruns is how often the example run of a finding is made again.
-const reruns = 3
-
-// TestScoreboard renews the page.
+// TestScoreboard renews what is stored, of all subjects or of some.
 func TestScoreboard(t *testing.T) {
 	if !*write {
-		t.Skip("not run: it renews the page (go -C evidence run . scoreboard-languages)")
+		t.Skip("not run: it renews testdata (go -C evidence run . scoreboard-languages)")
 	}
-	need(t, Subjects...)
-	lockstorm, out := built(t), t.TempDir()
-	p := page{map[string][]Run{}, map[string]string{}, map[string]string{}, map[string]Run{}}
-	for _, s := range Subjects {
-		var err error
-		if p.versions[s.Name], err = s.version(); err != nil {
-			t.Fatal(err)
-		}
-		if p.runs[s.Name], err = s.try(lockstorm, out, usualTTL, Storms); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, f := range Findings {
-		name := nameOf(f.Code)
-		w := decided(t, lockstorm, out, subject(f.Subjects[0]), f.TTL, f.Storms[0], func(r Run) bool { return r.Verdicts[name] == "violated" })
-		if w.Verdicts[name] != "violated" {
-			t.Fatalf("%s is not seen in %s", f.Name, f.Storms[0])
-		}
-		p.witness[f.Name] = w
-		if err := keep(w.Dir, filepath.Join("testdata", f.Name)); err != nil {
-			t.Fatal(err)
-		}
-		seen := 0
-		for range reruns {
-			runs, err := subject(f.Subjects[0]).try(lockstorm, out, f.TTL, []string{f.Storms[0]})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if runs[0].Verdicts[name] == "violated" {
-				seen++
-			}
-		}
-		p.again[f.Name] = fmt.Sprintf("%d of %d further runs", seen, reruns)
-	}
-	if err := os.WriteFile(filepath.Join(root, "docs/evidence/scoreboard-languages.md"), []byte(p.text()), 0o644); err != nil {
+	board, err := Load(Stored)
+	if err != nil {
 		t.Fatal(err)
 	}
+	chosen := Subjects
+	if *only != "" {
+		names := strings.Split(*only, ",")
+		chosen = slices.DeleteFunc(slices.Clone(Subjects), func(s Subject) bool { return !slices.Contains(names, s.Name) })
+	}
+	need(t, chosen...)
+	lockstorm, out := built(t), t.TempDir()
+	for _, s := range chosen {
+		version, err := s.version()
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, err := s.try(lockstorm, out, usualTTL, Storms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range runs {
+			runs[i].Stories, runs[i].Dir = nil, ""
+		}
+		board.Subjects[s.Name] = Seen{version, runs}
+		for _, f := range Findings {
+			if f.Subjects[0] == s.Name {
+				board.Findings[f.Name] = example(t, lockstorm, out, f)
+			}
+		}
+		if err := board.store(Stored); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// example stores a run that shows a finding, and counts how many do.
+func example(t *testing.T, lockstorm, out string, f Finding) Example {
+	t.Helper()
+	name := nameOf(f.Code)
+	runs, err := subject(f.Subjects[0]).try(lockstorm, out, f.TTL, []string{f.Storm}, "--runs", "5", "--parallel", "3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e Example
+	for _, r := range runs {
+		switch {
+		case r.Slipped:
+			continue
+		case r.Verdicts[name] == "violated":
+			e.Violated++
+			if e.Run.Dir == "" {
+				e.Run = r
+			}
+		}
+		e.Runs++
+	}
+	if e.Violated == 0 {
+		t.Fatalf("%s is not seen in %d runs of %s", f.Name, e.Runs, f.Storm)
+	}
+	if err := keep(e.Run.Dir, filepath.Join("testdata", f.Name)); err != nil {
+		t.Fatal(err)
+	}
+	e.Control = decided(t, lockstorm, out, subject(f.Control), f.TTL, f.Storm, func(r Run) bool { return r.Verdicts[name] == "holds" })
+	e.Run.Dir, e.Run.Stories = "", map[string]string{name: e.Run.Stories[name]}
+	e.Control.Dir, e.Control.Stories = "", nil
+	return e
 }
 
 // keep stores a run as the example of a finding.
@@ -143,6 +176,15 @@ func keep(dir, as string) error {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return err
+		}
+		if name == "history.jsonl" {
+			var packed bytes.Buffer
+			w := gzip.NewWriter(&packed)
+			_, err = w.Write(text)
+			if err := errors.Join(err, w.Close()); err != nil {
+				return err
+			}
+			name, text = name+".gz", packed.Bytes()
 		}
 		if err := os.WriteFile(filepath.Join(as, name), text, 0o644); err != nil {
 			return err

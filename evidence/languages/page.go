@@ -1,72 +1,166 @@
 package languages
 
 import (
+	"encoding/json"
 	"fmt"
-	"runtime"
+	"os"
 	"slices"
 	"strings"
 )
 
-// page is what was seen of all subjects.
-type page struct {
-	runs     map[string][]Run // by subject
-	versions map[string]string
-	again    map[string]string // by finding: how often it recurs
-	witness  map[string]Run    // by finding
+// Board is what was seen of all subjects, as it is stored.
+type Board struct {
+	Subjects map[string]Seen    `json:"subjects"`
+	Findings map[string]Example `json:"findings"`
 }
 
-func (p page) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# The scoreboard of locks in other languages\n\nMade by `go -C evidence run . scoreboard-languages` with %s: each lock once in each storm, on real redis-servers. The programs are the [examples](../../examples), the storms those of [`lockstorm test`](../other-languages.md) with `%s`, which are the ones of `locktest`; [evidence/languages](../../evidence/languages) has the findings. Real time does not repeat, so another run can differ where a verdict depends on a race.\n\n", runtime.Version(), "--ttl "+usualTTL+" --config evidence/languages/config.yaml "+strings.Join(flags, " "))
-	b.WriteString("The codes are those of the [properties](../../README.md#properties). Holders ask just before they write whether the validity is over (workload checked). V2 and V3 are violated where a holder stands still for longer than the TTL: a limit of every lock without fences, and not a defect. L1 and L2 are undecided where too few tries follow the faults. redlock-npm-outside violates C where a majority does not answer, because a release is tried 11 times, each as long as ioredis waits for a reply ([upstream](https://github.com/mike-marcacci/node-redlock/issues/313)): it took 7.6 s there. A dash: the storm does not judge it. [The scoreboard of Go locks](scoreboard.md) is measured in memory, with more storms.\n\n## The locks\n\n| lock | library | how |\n|---|---|---|\n")
-	for _, s := range Subjects {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", s.Name, p.versions[s.Name], s.How)
+// Seen is what was seen of a subject.
+type Seen struct {
+	Library string `json:"library"` // with its version
+	Runs    []Run  `json:"runs"`    // one in each storm
+}
+
+// Example is a run that shows a finding.
+type Example struct {
+	Run      Run `json:"run"`
+	Violated int `json:"violated"` // how many runs show it
+	Runs     int `json:"runs"`     // of so many
+	Control  Run `json:"control"`  // of the lock that does not
+}
+
+// Stored is the file of the board.
+const Stored = "testdata/board.json"
+
+// Load returns what is stored in a file.
+func Load(path string) (b Board, err error) {
+	b = Board{map[string]Seen{}, map[string]Example{}}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return b, err
 	}
+	if err := json.Unmarshal(text, &b); err != nil {
+		return b, fmt.Errorf("%s: %w", path, err)
+	}
+	return b, nil
+}
+
+func (b Board) store(path string) error {
+	text, err := json.MarshalIndent(b, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}
+
+// Text returns the page of what was seen.
+func (b Board) Text() (string, error) {
 	for _, s := range Subjects {
-		fmt.Fprintf(&b, "\n### %s\n\n| storm | grants | %s |\n|---|---|%s\n", s.Name, strings.Join(codeNames(), " | "), strings.Repeat("---|", len(codes)))
-		for _, r := range p.runs[s.Name] {
-			b.WriteString(r.row())
+		if len(b.Subjects[s.Name].Runs) == 0 {
+			return "", fmt.Errorf("%s has not been measured", s.Name)
 		}
 	}
-	b.WriteString("\n## Findings\n\nEach has its cause in the library's source, and a control that does not show it in the same storm.\n")
 	for _, f := range Findings {
-		p.finding(&b, f)
-	}
-	return b.String()
-}
-
-func codeNames() (list []string) {
-	for _, c := range codes {
-		list = append(list, c.code)
-	}
-	return list
-}
-
-func (r Run) row() string {
-	cells := []string{r.Scenario, fmt.Sprint(r.Grants)}
-	for _, c := range codes {
-		v := r.Verdicts[c.name]
-		switch {
-		case r.Slipped:
-			v = "too slow"
-		case v == "violated":
-			v = "**violated**"
-		case v == "not-applicable" || v == "":
-			v = "–"
+		if b.Findings[f.Name].Run.Scenario == "" {
+			return "", fmt.Errorf("%s has not been measured", f.Name)
 		}
-		cells = append(cells, v)
 	}
-	return "| " + strings.Join(cells, " | ") + " |\n"
+	var w strings.Builder
+	fmt.Fprintf(&w, "# The scoreboard of locks in other languages\n\nMade by `go -C evidence run . scoreboard-languages`: each lock once in each storm, on real redis-servers. The programs are the [examples](../../examples) and [client.mjs](../../evidence/languages/npm/client.mjs), the storms those of [`lockstorm test`](../other-languages.md) with `%s`, which are the ones of `locktest`. Real time does not repeat: another run can differ where a verdict depends on a race. [The scoreboard of Go locks](scoreboard.md) is measured in memory, with more storms.\n\n", "--ttl "+usualTTL+" --config evidence/languages/config.yaml "+strings.Join(flags, " "))
+	w.WriteString("## The locks\n\n| lock | library | how |\n|---|---|---|\n")
+	for _, s := range Subjects {
+		fmt.Fprintf(&w, "| %s | %s | %s |\n", s.Name, b.Subjects[s.Name].Library, s.How)
+	}
+	b.findings(&w)
+	b.storms(&w)
+	w.WriteString("\nBeside the findings: *redlock-npm* and what derives from it violate L1 where tries split the votes. A try that fails leaves its keys until the last try has failed, too, and the script counts a client's own key as a refusal, so that nobody is granted the lock until the keys expire.\n")
+	w.WriteString("\n## Details\n\nEach finding has its cause in the library's source, and a control that does not show it in the same storm.\n")
+	for _, f := range Findings {
+		b.finding(&w, f)
+	}
+	return w.String(), nil
 }
 
-func (p page) finding(b *strings.Builder, f Finding) {
-	fmt.Fprintf(b, "\n### %s\n\n%s\n\nSource: %s\n", f.Name, f.Text, f.Source)
-	if len(f.Upstream) > 0 {
-		fmt.Fprintf(b, "\nUpstream: <%s>\n", strings.Join(f.Upstream, ">, <"))
+// findings writes a row for each finding.
+func (b Board) findings(w *strings.Builder) {
+	w.WriteString("\n## Findings\n\nThe codes are those of the [properties](../../README.md#properties). The rate is how many of some runs showed the finding.\n\n| finding | library | property, storm | rate | remedy |\n|---|---|---|---|---|\n")
+	for _, f := range Findings {
+		e := b.Findings[f.Name]
+		fmt.Fprintf(w, "| [%s](#%s) | %s | %s in %s | %d of %d | %s |\n", f.Name, f.Name, b.Subjects[f.Subjects[0]].Library, f.Code, e.Run.Scenario, e.Violated, e.Runs, f.Remedy)
 	}
-	w := p.witness[f.Name]
-	fmt.Fprintf(b, "\nExample run: %s in %s, %s. %s\n", f.Subjects[0], w.Scenario, f.Code, firstUpper(w.Stories[nameOf(f.Code)]))
-	fmt.Fprintf(b, "\nIt recurs in %s. %s in the same storm: %s %s. The run is stored in [evidence/languages/testdata/%s](../../evidence/languages/testdata/%s), and this runs it again:\n\n```\nlockstorm test --again evidence/languages/testdata/%s -- %s\n```\n", p.again[f.Name], f.Control, f.Code, p.verdict(f.Control, w.Scenario, f.Code), f.Name, f.Name, f.Name, strings.Join(shown(subject(f.Subjects[0]).Command()), " "))
+}
+
+// storms writes a row for each subject.
+func (b Board) storms(w *strings.Builder) {
+	w.WriteString("\n## Storms\n\n✗ lists the promises that were violated, in brackets are violations that the lock does not promise to prevent, as of V2 and V3 where a holder stands still for longer than the TTL; ? lists what is undecided, as L1 and L2 are where too few tries follow the faults. The other properties hold, or the storm does not judge them. Holders ask just before they write whether the validity is over (workload checked).\n\n| lock |")
+	for _, name := range Storms {
+		fmt.Fprintf(w, " %s |", name)
+	}
+	w.WriteString("\n|---|" + strings.Repeat("---|", len(Storms)) + "\n")
+	for _, s := range Subjects {
+		fmt.Fprintf(w, "| %s |", s.Name)
+		for _, name := range Storms {
+			fmt.Fprintf(w, " %s |", b.run(s.Name, name).cell())
+		}
+		w.WriteString("\n")
+	}
+}
+
+// run returns the run of a subject in a storm.
+func (b Board) run(of, storm string) Run {
+	runs := b.Subjects[of].Runs
+	if i := slices.IndexFunc(runs, func(r Run) bool { return r.Scenario == storm }); i >= 0 {
+		return runs[i]
+	}
+	return Run{}
+}
+
+func (r Run) cell() string {
+	if r.Slipped {
+		return "too slow"
+	}
+	var violated, limits, unknown []string
+	for _, c := range codes {
+		switch r.verdict(c.code) {
+		case "violated":
+			violated = append(violated, c.code)
+		case "limit":
+			limits = append(limits, c.code)
+		case "unknown":
+			unknown = append(unknown, c.code)
+		}
+	}
+	var cells []string
+	if len(violated) > 0 {
+		cells = append(cells, "**✗ "+strings.Join(violated, " ")+"**")
+	}
+	if len(limits) > 0 {
+		cells = append(cells, "("+strings.Join(limits, " ")+")")
+	}
+	if len(unknown) > 0 {
+		cells = append(cells, "? "+strings.Join(unknown, " "))
+	}
+	return strings.Join(cells, " ")
+}
+
+// verdict returns the verdict on a property; a violation that nothing promises is a limit.
+func (r Run) verdict(code string) string {
+	v := r.Verdicts[nameOf(code)]
+	if _, limit := r.Limits[nameOf(code)]; limit && v == "violated" {
+		return "limit"
+	}
+	return v
+}
+
+func (b Board) finding(w *strings.Builder, f Finding) {
+	e := b.Findings[f.Name]
+	fmt.Fprintf(w, "\n### %s\n\n%s\n\nSource: %s\n\n", f.Name, f.Text, f.Source)
+	if f.Contradicts != "" {
+		fmt.Fprintf(w, "It contradicts the documentation: %s\n\n", f.Contradicts)
+	}
+	if len(f.Upstream) > 0 {
+		fmt.Fprintf(w, "Upstream: %s\n\n", strings.Join(f.Upstream, ", "))
+	}
+	fmt.Fprintf(w, "Seen in %s. Example run: %s in %s. %s %s in the same storm: %s %s. The run is [stored](../../evidence/languages/testdata/%s), and this runs it again:\n\n```\nlockstorm test --again evidence/languages/testdata/%s -- %s\n```\n", strings.Join(f.Subjects, ", "), f.Code, e.Run.Scenario, firstUpper(e.Run.Stories[nameOf(f.Code)]), f.Control, f.Code, e.Control.verdict(f.Code), f.Name, f.Name, strings.Join(shown(subject(f.Subjects[0]).Command()), " "))
 }
 
 // shown returns a command line as a reader has it.
@@ -85,14 +179,4 @@ func firstUpper(text string) string {
 
 func subject(name string) Subject {
 	return Subjects[slices.IndexFunc(Subjects, func(s Subject) bool { return s.Name == name })]
-}
-
-// verdict returns the verdict on a property of a subject in a storm.
-func (p page) verdict(of, storm, code string) string {
-	for _, r := range p.runs[of] {
-		if r.Scenario == storm && !r.Slipped {
-			return r.Verdicts[nameOf(code)]
-		}
-	}
-	return "undecided"
 }
