@@ -46,7 +46,7 @@ var pages = []page{
 	{"conformance", "runs compared with the specification that is proved (1 hour; continues where it was stopped)", measureConformance, writeConformance},
 	{"scoreboard", "Go locks on Redis in storms (7 minutes)", measureScoreboard(redisBoard), writeScoreboard(redisBoard)},
 	{"scoreboard-stores", "Go locks in stores in storms (15 minutes)", measureScoreboard(storeBoard), writeScoreboard(storeBoard)},
-	{"scoreboard-languages", "locks of other languages in storms (6 minutes)", measureLanguages, writeLanguages},
+	{"scoreboard-languages", "locks of other languages in storms (45 minutes)", measureLanguages, writeLanguages},
 	{"bench", "speed and price (40 minutes)", measureBench, nil},
 }
 

@@ -135,7 +135,7 @@ func TestScoreboard(t *testing.T) {
 func example(t *testing.T, lockstorm, out string, f Finding) Example {
 	t.Helper()
 	name := nameOf(f.Code)
-	runs, err := subject(f.Subjects[0]).try(lockstorm, out, f.TTL, []string{f.Storm}, "--runs", "5", "--parallel", "3")
+	runs, err := subject(f.Subjects[0]).try(lockstorm, out, f.TTL, []string{f.Storm}, "--runs", "5")
 	if err != nil {
 		t.Fatal(err)
 	}

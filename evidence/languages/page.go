@@ -82,7 +82,7 @@ func (b Board) Text() (string, error) {
 
 // findings writes a row for each finding.
 func (b Board) findings(w *strings.Builder) {
-	w.WriteString("\n## Findings\n\nThe codes are those of the [properties](../../README.md#properties). The rate is how many of some runs showed the finding.\n\n| finding | library | property, storm | rate | remedy |\n|---|---|---|---|---|\n")
+	w.WriteString("\n## Findings\n\nThe codes are those of the [properties](../../README.md#properties). The rate counts the runs that showed the finding, of those for which the machine was fast enough.\n\n| finding | library | property, storm | rate | remedy |\n|---|---|---|---|---|\n")
 	for _, f := range Findings {
 		e := b.Findings[f.Name]
 		fmt.Fprintf(w, "| [%s](#%s) | %s | %s in %s | %d of %d | %s |\n", f.Name, f.Name, b.Subjects[f.Subjects[0]].Library, f.Code, e.Run.Scenario, e.Violated, e.Runs, f.Remedy)
