@@ -220,8 +220,20 @@ type Acknowledged string
 const (
 	AcknowledgedByOne       Acknowledged = "one"       // one of the other nodes that are connected
 	AcknowledgedByConnected Acknowledged = "connected" // all other nodes that are connected
-	AcknowledgedByCached    Acknowledged = "cached"    // as many as were connected when the store got its first request
+	AcknowledgedByCached    Acknowledged = "cached"    // as many as were connected at the client's first change
 )
+
+// Of returns how many of the other nodes have to acknowledge a change: of those that are connected, and those that
+// were at the client's first change.
+func (a Acknowledged) Of(connected, first int) int {
+	switch a {
+	case AcknowledgedByOne:
+		return min(1, connected)
+	case AcknowledgedByCached:
+		return first
+	}
+	return connected
+}
 
 // Consistent returns an error for acknowledgements of which nothing depends.
 func (s *Store) Consistent() error {

@@ -176,8 +176,8 @@ func (k lockKind) on(b Backend, s scenarios.Scenario) (Backend, error) {
 		return unfit("store.product", "the %s backend of this lockstorm has no %s: that of the module stores has", b.Name, product)
 	case !in.Exact && product != "postgresql" && !onRedis(product) && s.Store.Asynchronous:
 		return unfit("store.asynchronous", "%s has no asynchronous replicas", product)
-	case !in.Exact && s.Store.Acknowledged != "":
-		return unfit("store.acknowledged", "the rule %s is only simulated", s.Store.Acknowledged)
+	case !in.Exact && !onRedis(product) && s.Store.Acknowledged != "":
+		return unfit("store.acknowledged", "clients of %s do not choose how many replicas they wait for", product)
 	case !in.Exact && onRedis(product) && s.Store.Durability != "":
 		return unfit("store.durability", "%s has no such modes: the field persistence says what a member keeps", product)
 	case !in.Exact && product != "postgresql" && s.Store.Durability != "" && s.Store.Durability != nemesis.Flushed:

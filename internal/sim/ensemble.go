@@ -28,7 +28,7 @@ type ensemble struct {
 	electing bool
 	cut      env.NodeSet // the nodes that a fault has cut off from the others; empty: all reach each other
 
-	counted     *int            // how many other nodes were connected at the first change; nil: there was none
+	counted     map[int]int     // how many other nodes were connected at a client's first change
 	held        []*storeRequest // in the hands of the leader, in the order in which they came
 	committed   int64           // ground time at which all changes are replicated
 	expiryCheck int64           // ground time of the earliest scheduled check for expiry
@@ -43,7 +43,7 @@ func (w *World) newEnsemble(s nemesis.Setting) *ensemble {
 		return nil
 	}
 	r := &ensemble{
-		setting: s.Store, leader: 1, last: 1, expiryCheck: noTimer,
+		setting: s.Store, leader: 1, last: 1, expiryCheck: noTimer, counted: map[int]int{},
 		election: s.Store.Election.Table(), elections: w.source(choice.ForElections, 0, "elections of the store"),
 		commit: s.Store.Commit.Table(), commits: w.source(choice.ForCommits, 0, "commits of the store"),
 	}
@@ -234,7 +234,7 @@ func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 		hear = append(hear, s.wake()...)
 	}
 	if s.setting.Acknowledged != "" {
-		w.acknowledge(logged{request: *r, now: now}, hear)
+		w.acknowledge(logged{request: *r, now: now}, asker, hear)
 		return
 	}
 	s.committed = max(s.committed, w.now+s.commits.draw(s.commit))
@@ -248,9 +248,9 @@ func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 
 // acknowledge sends a change to every node that follows the leader, and answers those who wait for it as soon as
 // enough nodes have it. Otherwise they learn nothing.
-func (w *World) acknowledge(l logged, hear []*storeRequest) {
+func (w *World) acknowledge(l logged, asker *storeRequest, hear []*storeRequest) {
 	s := w.store
-	missing := s.acknowledgements()
+	missing := s.acknowledgements(asker)
 	if missing == 0 {
 		w.answerAll(hear)
 	}
@@ -272,24 +272,23 @@ func (w *World) acknowledge(l logged, hear []*storeRequest) {
 	}
 }
 
-// acknowledgements is the number of nodes that have to have a change before its client counts the answer.
-func (s *ensemble) acknowledgements() int {
+// acknowledgements is the number of nodes that have to have a change before its client counts the answer. A change
+// without a client is an expiry, for which nobody waits.
+func (s *ensemble) acknowledgements(asker *storeRequest) int {
 	connected := 0
 	for i, r := range s.replicas {
 		if r.follows && i+1 != s.leader {
 			connected++
 		}
 	}
-	if s.counted == nil {
-		s.counted = &connected
+	if asker == nil {
+		return connected
 	}
-	switch s.setting.Acknowledged {
-	case nemesis.AcknowledgedByOne:
-		return min(1, connected)
-	case nemesis.AcknowledgedByCached:
-		return *s.counted
+	first, asked := s.counted[asker.client]
+	if !asked {
+		first, s.counted[asker.client] = connected, connected
 	}
-	return connected
+	return s.setting.Acknowledged.Of(connected, first)
 }
 
 // followLeader connects nodes that run to the leader, which sends them all that it has, and disconnects those that

@@ -14,20 +14,24 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/resp"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Store is a deployment of Redis as its clients see it.
 type Store struct {
 	Cluster      bool // Redis Cluster; otherwise Redis Sentinel
-	Asynchronous bool // clients do not wait for replicas
+	Asynchronous bool // clients do not wait for a majority of the copies
+
+	// Acknowledged is how many replicas they wait for all the same. It is for asynchronous clients.
+	Acknowledged nemesis.Acknowledged
 
 	// Binary is the path of redis-server. If it is empty, it is looked up in PATH. Clients do not
 	// use it.
 	Binary string
 }
 
-// Name returns the product's name. Clients that do not wait have a name of their own, by which a
-// client in another process is made.
+// Name returns the product's name. Clients that wait for other replicas, or for none, have names of their own, by
+// which a client in another process is made.
 func (k Store) Name() string {
 	name := "redis-sentinel"
 	if k.Cluster {
@@ -36,16 +40,23 @@ func (k Store) Name() string {
 	if k.Asynchronous {
 		name += "-asynchronous"
 	}
+	if k.Acknowledged != "" {
+		name += "-" + string(k.Acknowledged)
+	}
 	return name
 }
 
 // Servers says how the product's servers are run. cluster-port, which is used here, came with Redis 7.0.
 func (k Store) Servers() *live.StoreServers {
+	// In asynchronous replication it is other clients, because it is they who wait for replicas.
+	clients := []live.Store{Store{Cluster: k.Cluster}}
+	for _, rule := range []nemesis.Acknowledged{"", nemesis.AcknowledgedByOne, nemesis.AcknowledgedByConnected, nemesis.AcknowledgedByCached} {
+		clients = append(clients, Store{Cluster: k.Cluster, Asynchronous: true, Acknowledged: rule})
+	}
 	return &live.StoreServers{
 		Product: k.product(), Port: 6379, Oldest: "7.0", Version: k.Version,
 		Handlers: Handlers, Start: k.Open, Installed: k.installed,
-		// In asynchronous replication it is other clients, because it is they who wait for replicas.
-		Clients: []live.Store{Store{Cluster: k.Cluster}, Store{Cluster: k.Cluster, Asynchronous: true}},
+		Clients: clients,
 		WithRedis: func(binary string) *live.StoreServers {
 			k.Binary = binary
 			return k.Servers()
@@ -91,9 +102,10 @@ type client struct {
 	kind             Store
 	addrs            []string
 	dial             dialer
-	acknowledgements int // of replicas, for which a request waits
+	acknowledgements int // of replicas, for which a request waits; with a rule, that says it
 
 	mu      sync.Mutex
+	counted *int          // the replicas of the first reply; nil: there was none
 	current int           // the member whose address it uses
 	idle    []*conn       // to the current member
 	ports   map[int64]int // the members by the ports that they announce, as far as they are known
@@ -186,35 +198,59 @@ func (c *client) try(ctx context.Context, command []string) (reply env.StoreRepl
 
 // send sends a command over a connection, and waits for the acknowledgements of replicas.
 func (c *client) send(ctx context.Context, m *conn, command []string) (env.StoreReply, error) {
-	replies, err := m.call(ctx, command)
+	batch := [][]string{command}
+	if c.kind.Acknowledged != "" {
+		batch = append(batch, []string{"ROLE"})
+	}
+	replies, err := m.call(ctx, batch...)
 	if err != nil {
 		return env.StoreReply{}, err
 	}
 	if refused, is := replies[0].(resp.Error); is {
 		return env.StoreReply{}, refusal(refused)
 	}
-	if err := c.awaitReplicas(ctx, m); err != nil {
+	enough := c.acknowledgements
+	if c.kind.Acknowledged != "" {
+		enough = c.ruled(replies[1])
+	}
+	if err := awaitReplicas(ctx, m, enough); err != nil {
 		return env.StoreReply{}, err
 	}
 	return parse(replies[0])
 }
 
+// ruled returns how many replicas have to acknowledge by the rule, given a master's reply to ROLE.
+func (c *client) ruled(role any) int {
+	fields, _ := role.([]any) // "master", offset, replicas that are in sync
+	if len(fields) != 3 {
+		return 0
+	}
+	list, _ := fields[2].([]any)
+	connected := len(list)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.counted == nil {
+		c.counted = &connected
+	}
+	return c.kind.Acknowledged.Of(connected, *c.counted)
+}
+
 // awaitReplicas waits until enough replicas have what the last command on the connection has
 // written.
-func (c *client) awaitReplicas(ctx context.Context, m *conn) error {
-	if c.acknowledgements == 0 {
+func awaitReplicas(ctx context.Context, m *conn, enough int) error {
+	if enough == 0 {
 		return nil
 	}
 	timeout := "0" // none
 	if end, ends := ctx.Deadline(); ends {
 		timeout = millis(max(time.Until(end), time.Millisecond))
 	}
-	replies, err := m.call(ctx, []string{"WAIT", strconv.Itoa(c.acknowledgements), timeout})
+	replies, err := m.call(ctx, []string{"WAIT", strconv.Itoa(enough), timeout})
 	if err != nil {
 		return err
 	}
-	if got, _ := replies[0].(int64); got < int64(c.acknowledgements) {
-		return fmt.Errorf("%d replicas are to acknowledge, but WAIT replied %v", c.acknowledgements, replies[0])
+	if got, _ := replies[0].(int64); got < int64(enough) {
+		return fmt.Errorf("%d replicas are to acknowledge, but WAIT replied %v", enough, replies[0])
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,11 +28,14 @@ const masterName = "lock"
 // takes them up to ten seconds.
 func (d *deployment) startSentinel(ctx context.Context) error {
 	first := d.servers[0]
-	err := d.startServers(ctx, func(s *Server) []string {
-		if s == first {
-			return nil
+	err := d.startServers(ctx, func(s *Server) (lines []string) {
+		if s != first {
+			lines = append(lines, fmt.Sprintf("replicaof 127.0.0.1 %s", first.announced()))
 		}
-		return []string{fmt.Sprintf("replicaof 127.0.0.1 %s", first.announced())}
+		if d.kind.Acknowledged != "" { // Sentinel compares offsets between equal priorities only
+			lines = append(lines, fmt.Sprintf("replica-priority %d", 1+slices.Index(d.servers, s)))
+		}
+		return lines
 	})
 	if err != nil {
 		return err

@@ -110,7 +110,9 @@ type deployment struct {
 // when a failover is possible. After an error nothing is left behind. The seed draws the
 // replication lag.
 func (k Store) Open(ctx context.Context, s nemesis.Setting, seed uint64) (live.Fleet, error) {
-	k.Asynchronous = s.Store != nil && s.Store.Asynchronous
+	if s.Store != nil {
+		k.Asynchronous, k.Acknowledged = s.Store.Asynchronous, s.Store.Acknowledged
+	}
 	if s.Nodes < k.fewest() {
 		return live.Fleet{}, fmt.Errorf("%d nodes: %s needs at least %d to fail over", s.Nodes, k.product(), k.fewest())
 	}
