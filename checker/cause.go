@@ -72,6 +72,7 @@ type conflict struct {
 	contender contender
 	seen      bool   // the history records keys, or entries, when they change
 	stored    bool   // the lock keeps nothing on nodes
+	entries   bool   // the history records the entries of the store
 	granting  string // what the lock did wrong, if it did
 	late      bool   // the history records keys, but late
 	token     string // of the holder
@@ -103,7 +104,7 @@ func contenderOf(h *timeline.Hold, lost *backingLoss) contender {
 func newConflict(line *timeline.Timeline, b *backing, a *timeline.Hold, other contender, now history.Time) *conflict {
 	c := &conflict{
 		reliance: relianceOf(line, a), lost: b.lossOf(a), contender: other, seen: b.seen(),
-		stored: line.Header.Keepers < 0, late: line.Header.Keys && line.Header.Watched,
+		stored: line.Header.Keepers < 0, entries: line.Header.Entries, late: line.Header.Keys && line.Header.Watched,
 		token: a.Token, at: now, entry: a.KeyHistory().Entry, granting: "granted it to both",
 	}
 	if line.Header.Permits() > 1 {
@@ -173,8 +174,13 @@ func (c *conflict) causes() []Cause {
 		return unbroken(deadlineLate)
 	case c.stored && c.emptied.How == history.WithWhatItSynced: // nothing has watched the store's entries
 		return broken(StoreKeeps, cameBack(c.emptied, "the history does not record keys"))
-	case c.stored:
+	case c.stored && c.entries:
 		known = ""
+	case c.stored:
+		known = ", as far as can be told from a history that does not record the store's entries"
+	case c.emptied.Node != 0 && len(c.faults.OnClock(nemesis.Machine{Node: c.emptied.Node}, 0, c.at)) > 0:
+		// Either can have taken the key away.
+		known = ", as far as can be told from a history that does not record when the nodes' keys went"
 	case c.emptied.Node != 0 && c.late:
 		return broken(KeepsOrStaysAway, cameBack(c.emptied, "the history records keys too late to tell more"))
 	case c.emptied.Node != 0:

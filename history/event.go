@@ -343,6 +343,9 @@ const SameRun = "in the same run"
 // WithItsKeys is the Detail of the [NodeUp] of a server that has lost nothing.
 const WithItsKeys = "with its keys"
 
+// WithAllItsKeys is the Detail of the [NodeUp] of a node whose replica has taken over with everything.
+const WithAllItsKeys = "as its replica, with all its keys"
+
 // WithWhatItSynced is the Detail of the [NodeUp] of a member of a real store that has lost power. What
 // that is depends on the store.
 const WithWhatItSynced = "with what it had synced"

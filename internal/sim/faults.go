@@ -158,7 +158,7 @@ var rollbackFaults = handlers{
 		n := w.node(f.Action.Node)
 		if f.Action.Planned {
 			w.goOn(n)
-			w.crash(n, "as its replica, with all its keys")
+			w.crash(n, history.WithAllItsKeys)
 			n.journal.markDurable()
 		}
 		w.takeOver(n, f.Number, f.Action)

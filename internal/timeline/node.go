@@ -113,7 +113,7 @@ func (t *Timeline) nodeUp(f *Fact, force bool) bool {
 		t.quarantinedUntil[f.Node] = f.Time.Add(t.quarantine)
 	}
 	t.silence(f.Node, max(f.Time, t.quarantinedUntil[f.Node]))
-	if f.Detail != "" && f.Detail != history.WithItsKeys {
+	if f.Detail != "" && f.Detail != history.WithItsKeys && f.Detail != history.WithAllItsKeys {
 		t.LastEmptied = Comeback{Node: f.Node, At: f.Time, How: f.Detail}
 		t.Comebacks = append(Without(t.Comebacks, func(v *Comeback) bool { return v.Node == f.Node }), t.LastEmptied)
 		t.Comebacks[len(t.Comebacks)-1].Down = t.downed[f.Node]

@@ -26,7 +26,7 @@ func Failovers() FaultHandlers {
 			End: func(w *World, f injection[*nemesis.Failover]) error {
 				node, lost := f.Action.Node, w.server(f.Action.Node).(*pair)
 				if f.Action.Planned {
-					w.goDown(node, "as its replica, with all its keys")
+					w.goDown(node, history.WithAllItsKeys)
 				}
 				w.clocks.Begin(f.Number, f.Action.Effects(w.setting).Clock)
 				var heir *pair
