@@ -43,6 +43,7 @@ type storeStep struct {
 type storeAbility struct {
 	sessions, sequential, rows, expiring bool
 	connections                          bool // its sessions are connections
+	kept                                 bool // its entries have no time to live, and nobody deletes them
 	members                              int  // how many it needs; 0: three
 }
 
@@ -81,6 +82,8 @@ func drawStoreScript(random *rand.Rand, can storeAbility, steps int) (script []s
 			s.op, s.session, s.sequence = env.StoreCreate, some(sessions), can.sequential && random.IntN(2) == 0
 			s.expires = can.expiring
 			entries = append(entries, len(script)+1)
+		case can.kept && n <= 7:
+			s.op = env.StoreList
 		case n <= 7:
 			s.op, s.entry, s.wrong = env.StoreDelete, some(entries), random.IntN(4) == 0
 			if can.connections && s.entry != 0 {
@@ -132,7 +135,7 @@ func playStore(script []storeStep, can storeAbility, prefix string, stores func(
 			r = env.StoreRequest{Op: s.op, TTL: storeTTL, Kind: r.Kind}
 		case env.StoreCreate:
 			r.Value, r.Sequential = fmt.Sprintf("v%d", i+1), s.sequence
-			if s.session == 0 {
+			if s.session == 0 && !can.kept {
 				r.TTL, r.Expires = time.Hour, s.expires
 			}
 		case env.StoreDelete, env.StoreRenew, env.StoreUpdate:
