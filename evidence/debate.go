@@ -40,6 +40,7 @@ A row is one scenario, run with many seeds in the simulator. A series is one sce
 			if tally, ran := found[r.Name]; ran {
 				cells := []string{r.Name, r.Summary}
 				for _, v := range scenarios.Voices(cited.mark(r.Claims)) {
+					v.Undated = true
 					cells = append(cells, v.Says())
 				}
 				rows.Add(append(cells, expected(r.Scenario)+unexpected(tally), violated(tally))...)
@@ -86,8 +87,7 @@ func (s *sources) number(c scenarios.Claim) int {
 	return s.numbers[part]
 }
 
-// mark adds the number of its source to each claim. The year, and the owner of an issue's repository, stand with the
-// source.
+// mark adds the number of its source to each claim. The owner of an issue's repository stands with the source.
 func (s *sources) mark(claims []scenarios.Claim) []scenarios.Claim {
 	marked := slices.Clone(claims)
 	for i, c := range claims {
@@ -98,13 +98,9 @@ func (s *sources) mark(claims []scenarios.Claim) []scenarios.Claim {
 			*to = path.Base(c.By)
 		}
 		*to += fmt.Sprintf(" [%d]", s.number(c))
-		marked[i].When = now
 	}
 	return marked
 }
-
-// now is a year that tables do not print.
-const now = 2026
 
 // expected returns the expected verdicts, without the properties of which there is nothing to judge.
 func expected(s scenarios.Scenario) string {
@@ -141,6 +137,7 @@ func violated(t runner.Tally) string {
 func (p *text) series(c report.Curve, claims []scenarios.Claim) {
 	line := fmt.Sprintf("- **%s**: %s. %s", report.SeriesName(c.Series), c.Summary, strings.ReplaceAll(c.Threshold(), "\n", " "))
 	for _, v := range scenarios.Voices(claims) {
+		v.Undated = true
 		if said := v.Says(); said != "" {
 			line += fmt.Sprintf(" %s: %s.", v.Name, said)
 		}

@@ -64,6 +64,9 @@ const kleppmann, antirez = "Kleppmann", "antirez"
 type Voice struct {
 	Name   string
 	Claims []Claim
+
+	// Undated makes Says leave out the years of older claims, for a page that lists the sources with their years.
+	Undated bool
 }
 
 // Voices sorts the claims on a row by voice: the two sides of 2016, and everybody else, above all those
@@ -90,7 +93,7 @@ func (v Voice) Says() string {
 	by := map[string][]string{}
 	for _, c := range v.Claims {
 		who := c.By
-		if c.When < recent {
+		if c.When < recent && !v.Undated {
 			who = fmt.Sprintf("%s %d", c.By, c.When)
 		}
 		if by[c.Says] == nil {
