@@ -31,6 +31,10 @@
 // something to confirm: a client that looks for its entry after a lost reply must not find it on a
 // master that nobody follows any more.
 //
+// With a rule of acknowledgements an asynchronous client sends ROLE with each request, and then WAIT for as many of
+// the connected replicas as the rule says. Replicas have priorities in the order of their numbers then, as if the next
+// one stood in the master's data centre. Sentinel compares priorities before offsets.
+//
 // Members reach each other over links that delay everything that a member sends by the setting's
 // commit time, except the cluster bus. What is on its way from a member that is killed is lost, as
 // if its machine had failed. The setting's persistence says what a server finds when it starts.
