@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/stores"
 )
 
 // storeLocks are the locks of the comparison that a store keeps.
@@ -31,6 +33,9 @@ var realBackends = []string{"process", "container"}
 // measureAgreement runs the debate on each backend that this machine has, and the locks in a store. It
 // stores nothing if a difference has no known reason.
 func measureAgreement(ctx context.Context, c *checkout) error {
+	if c.missing {
+		return c.measureMissing(ctx)
+	}
 	sides := map[string]string{}
 	for _, backend := range realBackends {
 		sides[backend] = c.path("results", backend)
@@ -56,6 +61,51 @@ func measureAgreement(ctx context.Context, c *checkout) error {
 	return c.move(filepath.Join(stores, results.CompareFile), "results", "stores", results.CompareFile)
 }
 
+// measureMissing runs the rows of the debate that a backend could run and of which nothing is stored, and stores them
+// beside the others.
+func (c *checkout) measureMissing(ctx context.Context) error {
+	for _, backend := range realBackends {
+		dir := c.path("results", backend)
+		side, err := loadSide(dir, ableBackend(backend))
+		if err != nil {
+			return err
+		}
+		if !side.Keys { // the new rows would count as if all recorded keys
+			fmt.Fprintln(os.Stderr, "left as it is:", backend, "was stored when nobody watched the keys, so measure all of it")
+			continue
+		}
+		var rows []string
+		for _, r := range report.Agree(scenarios.Topics(), []report.Side{side}, nil).Rows {
+			if r.Cells[0].ComparisonStatus == report.NotRun {
+				rows = append(rows, r.Name)
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		temp := filepath.Join(c.temp, backend)
+		if _, _, err := c.lockstorm(ctx, append([]string{"debate", "--backend", backend, "--out", temp}, rows...)...); err != nil {
+			fmt.Fprintln(os.Stderr, "not run on", backend, err)
+			continue
+		}
+		stored, err := results.LoadReference(dir, results.DebateFile)
+		if err != nil {
+			return err
+		}
+		added, err := results.LoadReference(temp, results.DebateFile)
+		if err != nil {
+			return err
+		}
+		added.Rows = slices.DeleteFunc(added.Rows, func(r results.Row) bool { return !slices.Contains(rows, r.Scenario) }) // points of series
+		stored.Rows = results.InOrder(append(stored.Rows, added.Rows...))
+		maps.Copy(stored.Versions, added.Versions)
+		if err := stored.Save(dir, results.DebateFile); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func writeAgreement(c *checkout) (string, error) {
 	sides := map[string]string{}
 	for _, backend := range realBackends {
@@ -73,11 +123,7 @@ func (c *checkout) agreementOf(sides map[string]string, stores string) (string, 
 	}
 	list := []report.Side{simulator}
 	for _, backend := range realBackends {
-		b := able(process.Backend{})
-		if backend == "container" {
-			b = able(container.Backend{})
-		}
-		side, err := loadSide(sides[backend], b)
+		side, err := loadSide(sides[backend], ableBackend(backend))
 		if err != nil {
 			return "", err
 		}
@@ -100,7 +146,26 @@ func (c *checkout) agreementOf(sides map[string]string, stores string) (string, 
 	return p.String(), nil
 }
 
-// able returns a backend for its abilities.
+// ableBackend returns a backend for its abilities. That of processes has the servers of stores, too.
+func ableBackend(name string) runner.Backend {
+	if name == "container" {
+		return able(container.Backend{})
+	}
+	b := able(process.Backend{})
+	b.InStore = func(product string) (runner.Backend, bool) {
+		for _, s := range stores.Products() {
+			if s.Product == product {
+				in := able(s)
+				in.Keys, in.Watched, in.Product = s.Watched, s.Watched, product
+				return in, true
+			}
+		}
+		return runner.Backend{}, false
+	}
+	return b
+}
+
+// able returns a backend for the faults that it can inject.
 func able(b interface{ Ability() nemesis.Ability }) runner.Backend {
 	return runner.Backend{Ability: b.Ability(), Keys: true, Watched: true}
 }

@@ -16,7 +16,7 @@ import (
 // Tests here do not read stored results: these are renewed on purpose, and may be older than the program.
 
 func TestUnknownPage(t *testing.T) {
-	err := run(t.Context(), []string{"debate", "debat"}, true)
+	err := run(t.Context(), []string{"debate", "debat"}, true, false)
 	if err == nil || !strings.Contains(err.Error(), `there is no page "debat"`) {
 		t.Error(err)
 	}

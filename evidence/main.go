@@ -1,11 +1,12 @@
 // Command evidence regenerates the stored results in results and the pages in docs/evidence, before a
 // release:
 //
-//	go -C evidence run . [-stored] PAGE…
+//	go -C evidence run . [-stored | -missing] PAGE…
 //	go -C evidence run . mutants DIFF…
 //
 // It measures what a page is about with the programs of this checkout, stores the results, and writes the
-// page of them. With -stored it only writes the page, of the results that are stored. Pages on real
+// page of them. With -stored it only writes the page, of the results that are stored. With -missing the page agreement
+// measures only rows of which nothing is stored. Pages on real
 // servers need an idle machine; what they need besides is installed by scripts/deps.sh.
 //
 // With diffs of your own it writes nothing: it plants each defect, which a file of git diff has, and prints how many
@@ -52,10 +53,11 @@ var pages = []page{
 
 func main() {
 	stored := flag.Bool("stored", false, "write pages of the stored results, without measuring")
+	missing := flag.Bool("missing", false, "measure only what is not stored (agreement)")
 	flag.Usage = usage
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, flag.Args(), *stored)
+	err := run(ctx, flag.Args(), *stored, *missing)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "evidence:", err)
@@ -64,14 +66,14 @@ func main() {
 }
 
 func usage() {
-	fmt.Fprintln(os.Stderr, "go -C evidence run . [-stored] PAGE…")
+	fmt.Fprintln(os.Stderr, "go -C evidence run . [-stored | -missing] PAGE…")
 	fmt.Fprintln(os.Stderr, "go -C evidence run . mutants DIFF…   (hunts defects of your own; paths from the checkout's root)")
 	for _, p := range pages {
 		fmt.Fprintf(os.Stderr, "  %-21s%s\n", p.name, p.what)
 	}
 }
 
-func run(ctx context.Context, names []string, stored bool) error {
+func run(ctx context.Context, names []string, stored, missing bool) error {
 	if len(names) == 0 {
 		usage()
 		return errors.New("name a page")
@@ -95,6 +97,7 @@ func run(ctx context.Context, names []string, stored bool) error {
 		return err
 	}
 	defer c.close()
+	c.missing = missing
 	for _, p := range pages {
 		if !slices.Contains(names, p.name) {
 			continue
@@ -110,6 +113,8 @@ func run(ctx context.Context, names []string, stored bool) error {
 type checkout struct {
 	root string
 	temp string // for what is not stored yet
+
+	missing bool // measure only what is not stored
 }
 
 func openCheckout() (*checkout, error) {
@@ -121,7 +126,7 @@ func openCheckout() (*checkout, error) {
 		return nil, errors.New("run it as go -C evidence run . PAGE…, in a checkout")
 	}
 	temp, err := os.MkdirTemp("", "lockstorm-evidence-")
-	return &checkout{root, temp}, err
+	return &checkout{root: root, temp: temp}, err
 }
 
 func (c *checkout) close() { _ = os.RemoveAll(c.temp) }
