@@ -64,19 +64,20 @@ const (
 
 // tryPlan is a try of a run.
 type tryPlan struct {
-	resource  string
-	token     string
-	ttl       time.Duration
-	set       *roundPlan
-	extension *roundPlan   // the last
-	until     int64        // the end of validity that the client relies on, on its clock, ns
-	grants    []*roundPlan // those that have moved it
-	lapses    []lapse
-	released  Time // when its release began; 0: not
-	granted   bool
-	over      bool // given up
-	presumed  int  // the step that gives it up because a delete shows that it was given up; -1: none
-	number    try
+	resource   string
+	token      string
+	ttl        time.Duration
+	set        *roundPlan
+	extensions []*roundPlan // in the order in which they began
+	until      int64        // the end of validity that the client relies on, on its clock, ns
+	grants     []*roundPlan // those that have moved it
+	lapses     []lapse
+	released   Time // when its release began; 0: not
+	refused    Time // when it was refused; 0: not
+	granted    bool
+	over       bool // given up
+	presumed   int  // the step that gives it up because a delete shows that it was given up; -1: none
+	number     try
 
 	looked int // the record at which the client has last looked at its clock
 	draw   *drawPlan
@@ -246,7 +247,7 @@ func (p *planner) sent(order int, k *record) {
 	case op == env.OpSet || op == env.OpAdd:
 		s.round = s.try.set
 	case op == env.OpExtend:
-		s.round = s.try.extension
+		s.round = s.try.extensionFor(s.command.TTL)
 	case op != env.OpDelete && op != env.OpRemove:
 		wrong = "of a command that the specification does not have"
 	}
@@ -355,12 +356,13 @@ func (p *planner) event(order int, k *record) {
 		}
 	case history.Extend:
 		if t != nil {
-			t.extension = p.open(s, k, e.TTL)
+			t.extensions = append(t.extensions, p.open(s, k, e.TTL))
 		}
 	case history.Granted, history.Extended:
 		p.grantEvent(s, e)
 	case history.Refused:
 		if t != nil {
+			t.refused = k.at
 			p.giveUp(s, t)
 		}
 	case history.Release:
@@ -396,6 +398,17 @@ func (p *planner) open(s step, k *record, ttl time.Duration) *roundPlan {
 	return r
 }
 
+// extensionFor returns the last extension for a TTL, or nil. A client that asks one node after another goes on to do
+// so after the grant, and may have begun the next extension by then.
+func (t *tryPlan) extensionFor(ttl time.Duration) *roundPlan {
+	for _, r := range slices.Backward(t.extensions) {
+		if r.ttl == ttl {
+			return r
+		}
+	}
+	return nil
+}
+
 // giveUp gives a try up, unless it is.
 func (p *planner) giveUp(s step, t *tryPlan) {
 	if !t.over {
@@ -413,7 +426,7 @@ func (p *planner) grantEvent(s step, e *history.Event) {
 	case e.Kind == history.Granted:
 		r = s.try.set
 	default:
-		r = s.try.extension
+		r = s.try.extensionFor(e.TTL)
 	}
 	if r == nil {
 		s.kind = stray

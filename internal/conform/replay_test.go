@@ -63,7 +63,7 @@ func (s *script) begin(c int, token string) int {
 }
 
 func (s *script) granted(c int, k history.Kind, token string, until time.Duration) {
-	s.event(history.Event{Kind: k, Client: c, Token: token, Resource: "r", Until: int64(until), Ends: history.Time(until), Now: int64(s.now)})
+	s.event(history.Event{Kind: k, Client: c, Token: token, Resource: "r", TTL: 100 * ms, Until: int64(until), Ends: history.Time(until), Now: int64(s.now)})
 }
 
 func (s *script) end() Outcome {
@@ -219,7 +219,7 @@ func TestLateReport(t *testing.T) {
 	s.at(500 * ms)
 	s.event(history.Event{Kind: history.Resume, Client: 1})
 	s.event(history.Event{Kind: history.Lapse, Client: 1, Token: "a", Resource: "r", Since: history.Time(138 * ms)})
-	s.event(history.Event{Kind: history.Extended, Client: 1, Token: "a", Resource: "r", Until: int64(138 * ms), Ends: history.Time(138 * ms), Now: int64(looked)})
+	s.event(history.Event{Kind: history.Extended, Client: 1, Token: "a", Resource: "r", TTL: 100 * ms, Until: int64(138 * ms), Ends: history.Time(138 * ms), Now: int64(looked)})
 	if o := s.end(); len(o.Mismatches) > 0 || o.Steps["Grant"] != 2 {
 		t.Errorf("%v %v", o.Steps, o.Mismatches)
 	}
@@ -376,6 +376,40 @@ func TestLossOfWhatNobodyHasSeen(t *testing.T) {
 		if lost := o.Steps[string(empty)] > 0; lost != seen || (len(o.Mismatches) > 0) != seen {
 			t.Errorf("seen %t: %v, %v", seen, o.Steps, o.Mismatches)
 		}
+	}
+}
+
+// An extension that asks one node after another goes on when it is granted, and the next one may have begun.
+func TestExtensionsThatOverlap(t *testing.T) {
+	s := newScript()
+	first := s.begin(1, "a")
+	for node := 1; node <= 3; node++ {
+		s.executes(node, first, history.KeySet, "")
+	}
+	s.granted(1, history.Granted, "a", 98*ms)
+	s.at(10 * ms)
+	s.client(1, history.Extend, "a")
+	for node := 1; node <= 2; node++ {
+		s.executes(node, s.send(1, env.OpExtend, "a"), history.KeyExtended, "")
+	}
+	s.granted(1, history.Extended, "a", 108*ms)
+	s.at(20 * ms)
+	const longer = 50 * ms
+	s.event(history.Event{Kind: history.Extend, Client: 1, Token: "a", Resource: "r", TTL: 100*ms + longer})
+	s.executes(3, s.send(1, env.OpExtend, "a"), history.KeyExtended, "") // of the extension before
+	for node := 1; node <= 2; node++ {
+		s.sends++
+		s.recorder.Sent(1, s.sends, env.Command{Op: env.OpExtend, Key: "r", Token: "a", TTL: 100*ms + longer})
+		s.recorder.Executes(node, s.sends)
+		s.recorder.Replied(s.sends, env.Reply{Node: node, Answer: env.Yes})
+		s.event(history.Event{Kind: history.KeyExtended, Client: 1, Node: node, Resource: "r", Token: "a", Ends: s.now.Add(100*ms + longer)})
+	}
+	until := 118*ms + longer
+	s.event(history.Event{Kind: history.Extended, Client: 1, Token: "a", Resource: "r", TTL: 100*ms + longer, Until: int64(until), Ends: history.Time(until), Now: int64(s.now)})
+	s.at(30 * ms)
+	s.client(1, history.Release, "a")
+	if o := s.end(); len(o.Mismatches) > 0 || o.Steps["Extend"] != 5 {
+		t.Errorf("%v, %v", o.Steps, o.Mismatches)
 	}
 }
 

@@ -37,12 +37,16 @@ func (p *planner) leases() {
 	}
 }
 
-// lease returns for how long a client relied on a round. Nobody relies on one that was not granted: it gets
-// what it would have had, had the client's clock been right.
+// lease returns for how long a client relied on a round. Nobody relies on one that was not granted, unless a
+// fence was drawn under it: it gets what it would have had, had the client's clock been right.
 func (p *planner) lease(r *roundPlan) Time {
 	t := r.try
 	if r.granted == 0 {
-		return max(0, Time(r.ttl-p.recorder.lock.Allowance(r.ttl)))
+		lease := max(0, Time(r.ttl-p.recorder.lock.Allowance(r.ttl)))
+		if t.draw != nil && r == t.set {
+			lease = max(lease, t.drew(p.end)-r.read)
+		}
+		return lease
 	}
 	seen := p.end // when the client still relied on it, or no longer needed to
 	if t.released != 0 {
@@ -59,6 +63,18 @@ func (p *planner) lease(r *roundPlan) Time {
 		}
 	}
 	return max(r.ends, seen) - r.read
+}
+
+// drew returns until when the client of a try that was refused may have drawn a fence: until its validity was over by
+// its clock, or it gave up.
+func (t *tryPlan) drew(end Time) Time {
+	if t.refused != 0 {
+		end = t.refused
+	}
+	if len(t.lapses) > 0 {
+		end = min(end, t.lapses[0].at)
+	}
+	return end
 }
 
 // follows reports whether the end of validity was one that a round or a later one had granted. Until its grant
