@@ -74,7 +74,7 @@ var kindEffects = func() map[Kind]Effect {
 }()
 
 // Does reports whether all faults of the kind have one of these effects. An unknown kind has no effects.
-func (k Kind) Does(any Effect) bool { return kindEffects[k].Any(any) }
+func (k Kind) Does(one Effect) bool { return kindEffects[k].Any(one) }
 
 // KindsThat lists the kinds that do one of these effects (see [Kind.Does]), in the order of [Kinds].
 func KindsThat(do Effect) []Kind { return kindsWith(func(k Kind) bool { return k.Does(do) }) }

@@ -31,8 +31,8 @@ func (p Plan) StepsOf(client int) []env.Step {
 }
 
 // Does reports whether a fault of the plan has one of these effects.
-func (p Plan) Does(any Effect) bool {
-	return slices.ContainsFunc(p, func(f Fault) bool { return f.Action.Effects(Setting{}).Does.Any(any) })
+func (p Plan) Does(one Effect) bool {
+	return slices.ContainsFunc(p, func(f Fault) bool { return f.Action.Effects(Setting{}).Does.Any(one) })
 }
 
 // NodesThat lists the nodes that the plan's faults with one of these effects name, each once, in the order of

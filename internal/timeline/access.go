@@ -31,6 +31,7 @@ type Section struct {
 // stage is how far a section has come.
 type stage uint8
 
+// The stages of a section.
 const (
 	Reading    stage = iota + 1 // the read has not returned
 	Holding                     // it has, and no write was called

@@ -145,8 +145,10 @@ func (f *Fact) closeTry(h *Hold) {
 	}
 }
 
-// Stages of a hold: [Client.Find] looks for a hold at one of them, as the one whose call a return ends.
-func AnyStage(*Hold) bool      { return true }
+// AnyStage is a stage of a hold, as those below are: [Client.Find] looks for a hold at one of them, as the one whose
+// call a return ends.
+func AnyStage(*Hold) bool { return true }
+
 func isCalled(h *Hold) bool    { return h.Acquire.Open }
 func isHeld(h *Hold) bool      { return h.Granted && !h.Over }
 func isGranted(h *Hold) bool   { return h.Granted && !h.Over && !h.Release.Open }

@@ -20,7 +20,8 @@ const (
 	// SectionWindow is the time in which the holder works: until its release, or until it learns that the
 	// lock is lost, or is about to be.
 	SectionWindow
-	WindowKinds // the number of kinds
+	// WindowKinds is the number of kinds.
+	WindowKinds
 )
 
 // windowEnds are the kinds of events that end a window of each kind.

@@ -326,7 +326,7 @@ func TestHostileNamesAreEscaped(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := runpage.Shown{Title: hostile, Run: run, Command: hostile}
-	s.Run.Report = checker.Report{Cut: hostile, Findings: []checker.Finding{checker.Finding{Property: checker.Lease, Verdict: checker.Violated, Events: []checker.Event{{Text: hostile}}}}}
+	s.Run.Report = checker.Report{Cut: hostile, Findings: []checker.Finding{{Property: checker.Lease, Verdict: checker.Violated, Events: []checker.Event{{Text: hostile}}}}}
 	s.Run.Scenario.Summary, s.Run.Versions = hostile, map[string]string{hostile: hostile}
 	r := report.New(hostile, options)
 	if err := r.Runs([]runpage.Shown{s, s}); err != nil {
