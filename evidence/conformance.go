@@ -84,7 +84,12 @@ func measureConformance(ctx context.Context, c *checkout) error {
 	for err == nil && len(r.Hunt) < conformParts {
 		err = part(fmt.Sprintf("part %d of %d of the hunt", len(r.Hunt)+1, conformParts), func() error {
 			r.Hunt = append(r.Hunt, watch.Tally{})
-			return r.Hunt[len(r.Hunt)-1].Hunt(ctx, (len(r.Hunt)-1)*conformRuns, conformRuns)
+			last := &r.Hunt[len(r.Hunt)-1]
+			err := last.Hunt(ctx, (len(r.Hunt)-1)*conformRuns, conformRuns)
+			if err == nil && len(last.Found) > 0 { // the rest of the part was not made
+				err = fmt.Errorf("run %d of %s is none of the specification: %v", last.Found[0].Run, last.Found[0].Scenario, last.Found[0].Mismatch)
+			}
+			return err
 		})
 	}
 	if err == nil && r.Worlds.Runs == 0 {
