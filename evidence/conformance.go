@@ -22,7 +22,7 @@ const (
 	conformSeeds      = 100    // of each row
 	conformParts      = 20     // of the hunt; a part is stored when it is measured
 	conformRuns       = 50_000 // of each part
-	conformExecutions = 200    // of each small world with each choice of faults
+	conformExecutions = 50     // of each small world with each choice of faults
 	conformMutantRuns = 20_000 // of each mutant, at most
 )
 
