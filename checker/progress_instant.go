@@ -46,7 +46,15 @@ type freed struct {
 func (p *progress) Observe(f *timeline.Fact) {
 	n := &p.instant
 	n.now = f.Time
-	n.more = n.more || f.Kind != history.KeySet && f.Kind != history.KeyGone && f.Kind != history.KeyExtended
+	switch f.Kind {
+	case history.KeySet, history.KeyGone, history.KeyExtended:
+		n.keys = append(n.keys, keyNews{
+			resource: f.Locked, node: f.Node, token: f.Token, client: f.Client, kind: f.Kind,
+			expired: f.Reason == history.Expired, endless: f.Detail == history.NoExpiry,
+		})
+		return
+	}
+	n.more = true
 	switch f.Kind {
 	case history.Acquire, history.Granted, history.Refused, history.Release, history.Released, history.Lost, history.Lapse:
 		if f.Hold != nil {
@@ -58,11 +66,6 @@ func (p *progress) Observe(f *timeline.Fact) {
 		if f.Silence() > p.patience() {
 			n.ended = append(n.ended, concern{everybody: f.Node == 0 || p.excuses.voters.Has(f.Node)})
 		}
-	case history.KeySet, history.KeyGone, history.KeyExtended:
-		n.keys = append(n.keys, keyNews{
-			resource: f.Locked, node: f.Node, token: f.Token, client: f.Client, kind: f.Kind,
-			expired: f.Reason == history.Expired, endless: f.Detail == history.NoExpiry,
-		})
 	default:
 		p.observeFault(f)
 	}

@@ -5,9 +5,9 @@
 //	go -C evidence run . mutants DIFF…
 //
 // It measures what a page is about with the programs of this checkout, stores the results, and writes the
-// page of them. With -stored it only writes the page, of the results that are stored. With -missing the page agreement
-// measures only rows of which nothing is stored. Pages on real
-// servers need an idle machine; what they need besides is installed by scripts/deps.sh.
+// page of them. With -stored it only writes the page, of the results that are stored. With -missing the page
+// agreement measures only rows of which nothing is stored. Pages on real servers need an idle machine; what they
+// need besides is installed by scripts/deps.sh.
 //
 // With diffs of your own it writes nothing: it plants each defect, which a file of git diff has, and prints how many
 // runs it takes to find a violation of each property. Paths are relative to the checkout's root.

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// The invariant: proof/invariant.dfy, V1 of proof/exclusion.dfy, and LateExtension of proof/late.dfy. Quantifiers over live rounds and copies
-// that are alive go through the lists that [machine.prune] keeps. Of Sane what no step can change later is
-// judged by the guards of the steps.
+// The invariant: proof/invariant.dfy, V1 of proof/exclusion.dfy, and LateExtension of proof/late.dfy. Quantifiers
+// over live rounds and copies that are alive go through the lists that [machine.prune] keeps. Of Sane what no step
+// can change later is judged by the guards of the steps.
 
 func (s *machine) Sane() bool {
 	for i := range s.granted {
