@@ -13,21 +13,19 @@ ADAPTERS = redlock/redlockotel locktest/redsynctest locktest/redislocktest lockt
 MODULES = . $(ADAPTERS)
 EACH = set -e; for module in
 
-# These packages have goroutines, so they are tested under the race detector, and not a second time without.
-# .ci/nightly tests everything under it. A simulated world is one thread.
-RACED = ./redlock/... ./internal/servers/wire ./internal/servers/live ./internal/servers/keywatch
-
 # FRESH=-count=1 also runs tests whose results are cached. -vet=off because lint vets the code. -pgo=off
 # because with the command's profile everything would be compiled again. Live heaps are a megabyte or two,
 # so GOGC=800 saves collections.
 TEST = $(GO) test -vet=off -pgo=off -timeout=30m $(FRESH)
 
-test: export GOGC ?= 800
+test race: export GOGC ?= 800
 test: ## run the tests of the root and of the adapters; root gets missing packages installed (7 minutes from an empty build cache; unchanged packages are cached)
 	@sh scripts/deps.sh chromium
-	$(TEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
-	$(TEST) -race $(RACED)
+	$(TEST) ./...
 	$(EACH) $(ADAPTERS); do (cd $$module && $(TEST) ./...); done
+
+race: ## test the lock, its transport and links to servers under the race detector (.ci/nightly: all that has goroutines)
+	$(TEST) -race ./redlock/... ./internal/servers/wire ./internal/servers/live ./internal/servers/keywatch
 
 TOOL = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
