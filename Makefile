@@ -21,7 +21,7 @@ TEST = $(GO) test -vet=off -pgo=off -timeout=30m $(FRESH)
 test race: export GOGC ?= 800
 test: ## run the tests of the root and of the adapters; root gets missing packages installed (7 minutes from an empty build cache; unchanged packages are cached)
 	@sh scripts/deps.sh chromium
-	$(TEST) ./...
+	$(TEST) ./internal/cli ./locktest ./... # those two take longest, so they begin first
 	$(EACH) $(ADAPTERS); do (cd $$module && $(TEST) ./...); done
 
 race: ## test the lock, its transport and links to servers under the race detector (.ci/nightly: all that has goroutines)

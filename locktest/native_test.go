@@ -37,7 +37,7 @@ func (l native) Lock(ctx context.Context, resource string) (locktest.Hold, error
 			return l.hold(resource, token, h.Until), nil
 		}
 		select {
-		case <-time.After(l.ttl / 40):
+		case <-time.After(l.ttl / 16):
 		case <-ctx.Done():
 			return locktest.Hold{}, err
 		}
