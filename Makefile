@@ -15,8 +15,9 @@ EACH = set -e; for module in
 
 # FRESH=-count=1 also runs tests whose results are cached. -vet=off because lint vets the code. -pgo=off
 # because with the command's profile everything would be compiled again. Live heaps are a megabyte or two,
-# so GOGC=800 saves collections.
-TEST = $(GO) test -vet=off -pgo=off -timeout=30m $(FRESH)
+# so GOGC=800 saves collections. Tests of programs and servers mostly wait, so more run than there are
+# processors.
+TEST = $(GO) test -vet=off -pgo=off -timeout=30m -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(FRESH)
 
 test race: export GOGC ?= 800
 test: ## run the tests of the root and of the adapters; root gets missing packages installed (7 minutes from an empty build cache; unchanged packages are cached)
