@@ -53,7 +53,7 @@ func Properties() []Property {
 
 // Unasked lists the properties that are not judged with these bounds.
 func Unasked(b history.Bounds) []Property {
-	h := history.Header{Keys: true, Bounds: b}
+	h := history.Header{Keys: true, Nodes: 1, Bounds: b}
 	l := timeline.New(h)
 	return slices.DeleteFunc(Properties(), func(p Property) bool {
 		a, _ := p.find()

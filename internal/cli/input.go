@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/packed"
@@ -32,6 +34,9 @@ func findInput(ctx context.Context, name string, stdin io.Reader) (input, error)
 		return in, nil
 	}
 	info, err := files.Stat(name)
+	if ext := filepath.Ext(name); err == nil && !info.IsDir() && (ext == ".yaml" || ext == ".yml") {
+		return in, fmt.Errorf("%s: a scenario or a case, not a history: see lockstorm run --check-only and lockstorm replay", name)
+	}
 	file := name
 	if err == nil && info.IsDir() {
 		if in.run, err = results.Load(name); err == nil {

@@ -65,16 +65,17 @@ all points are measured, it writes tables, pictures and a summary.
 "lockstorm run" repeats the runs of a point by its scenario's name. --show prints the
 scenario of a point, or of a boundary at x, as a file that can be run.
 
-A contradiction (exit code 1) is a formula that does not fit: it is inside fewer than 90 %
-of the intervals, or not at the boundaries.`,
+A contradiction (exit code 1) is a formula that does not fit: it is outside of more than a
+tenth of the intervals (rounded up), or not at the boundaries.`,
 		Example: `  lockstorm sweep
   lockstorm sweep restart-delay --runs 10000 --out runs/restart-delay
   lockstorm sweep restart-delay --runs 10000 --shard 1/4 --out runs/shards
   lockstorm sweep restart-delay --runs 10000 --merge runs/shards --out runs/restart-delay
   lockstorm sweep restart-delay --backend process --points 1,7,12
   lockstorm sweep restart-boundary --show 3@0.95 >mine.yaml
-  lockstorm sweep mine.yaml --vary plan[1].end.after=0s..1.5s:31 --vary lock.ttl=1s,2s \
-    --formula "1000*(lock_ttl - fault_2_end_after) // no vote outlives its TTL"`,
+  lockstorm list delayed-restart-at-0ms >point.yaml
+  lockstorm sweep point.yaml --vary plan[1].end.after=0s..1.2s:13 --property V1 \
+    --formula "1 - fault_2_end_after/0.988 // the crash comes at any time of the validity"`,
 		Args: takes(0, 1),
 	}
 	backend := backendFlags(cmd)
@@ -279,10 +280,9 @@ func (o *sweepOptions) ownSweep(name string) (sweep.Sweep, error) {
 		return sweep.Sweep{}, err
 	}
 	property := checker.Lease
-	for _, p := range slices.Backward(checker.Properties()) {
-		if s.Expect[p] == checker.Violated {
-			property = p
-		}
+	expected := func(p checker.Property) bool { return s.Expect[p] == checker.Violated }
+	if all := checker.Properties(); !expected(property) && slices.ContainsFunc(all, expected) {
+		property = all[slices.IndexFunc(all, expected)]
 	}
 	if o.property != "" {
 		list, err := findProperties("property", []string{o.property})

@@ -17,8 +17,8 @@ func printSweep(out io.Writer, r sweep.Results) {
 	_, _ = fmt.Fprintf(out, "%s: %s\n", r.Sweep, r.Summary)
 	if len(r.Points()) > 0 {
 		fewer := ""
-		if r.Fit().Compared > 0 {
-			fewer = " (a tenth, at least 100, where the formula is 0 or 1)"
+		if certain := sweep.Runs(r.Runs, new(float64)); r.Fit().Compared > 0 && certain < r.Runs {
+			fewer = fmt.Sprintf(" (%d where the formula is 0 or 1)", certain)
 		}
 		_, _ = fmt.Fprintf(out, "%s (%s) violated, of %s per point%s\n\n", r.Property.Title(), r.Property.Code(), textfmt.Count(r.Runs, "run"), fewer)
 		for _, c := range sweep.Curves(r.Points()) {

@@ -101,7 +101,7 @@ func (c Curve) broken() []string {
 func (c Curve) Threshold() string {
 	text := c.turningPoint() + c.open() + "."
 	if c.Formula != "" {
-		text += "\nBy formula it turns at " + c.Formula + "."
+		text += "\nBy formula the boundary is at " + c.Formula + ". Close to it violations are rare: few runs may have none."
 	}
 	return text
 }
