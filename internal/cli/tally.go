@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/show/summary"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // printTally prints the verdicts of the runs of one scenario, the measurements, the story of the
@@ -34,7 +35,11 @@ func printJudged(out io.Writer, t runner.Tally, standing func(runner.Result, che
 			expected = v.String()
 		}
 		v := t.Observed(p)
-		verdicts.Add(p.Code(), p.Title(), expected, v.String(), fmt.Sprintf("%d/%d", t.Seen[p][v], t.Runs))
+		observed := v.String()
+		if len(t.Scenario.Expect) > 0 && t.Against > 0 && t.Scenario.Expect.Judge(p, v) == scenarios.Contradicted {
+			observed += ", unexpected"
+		}
+		verdicts.Add(p.Code(), p.Title(), expected, observed, fmt.Sprintf("%d/%d", t.Seen[p][v], t.Runs))
 	}
 	printTable(out, verdicts)
 	printLimits(out, t)
