@@ -128,6 +128,10 @@ func (d *decoder) fields(n *yaml.Node, v reflect.Value, at *place) {
 		}
 		f, in := known[i], &place{in: at, name: key.Value}
 		field := v.FieldByIndex(f.Index)
+		if f.Limit != nil && f.Limit.Word != "" {
+			d.numberOrWord(value, field, f.Limit, in)
+			return
+		}
 		if !f.variant {
 			d.value(value, field, in)
 			return
@@ -139,6 +143,23 @@ func (d *decoder) fields(n *yaml.Node, v reflect.Value, at *place) {
 		}
 		field.Set(variant)
 	})
+}
+
+// numberOrWord decodes a whole number, or the word that may stand in its place.
+func (d *decoder) numberOrWord(n *yaml.Node, v reflect.Value, l *Limit, at *place) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	switch {
+	case n.Value == l.Word:
+		v.SetInt(WordValue)
+	case n.ShortTag() == "!!str":
+		d.wrong(n, at, "%s is neither a whole number nor %s", shown(n), l.Word)
+	default:
+		if d.value(n, v, at); v.Int() == WordValue {
+			d.wrong(n, at, "%v", l.refuse(WordValue, WordValue))
+		}
+	}
 }
 
 // entries decodes a mapping from names to values of one type.

@@ -3,6 +3,7 @@ package form
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 //	want:"1..64"       a number from 1 to 64
 //	want:"0s.."        a duration that is not negative; for a list, each item
 //	want:">0..10"      a number above 0, at most 10
+//	want:"1.. or all"  a number from 1, or the word all, for which the number in Go is [WordValue]
 //	want:"2.. items"   a list of at least two
 //	want:"a|b"         one of two words, or empty
 //	want:"/^[a-z]+$/"  text of this form, which is not checked here
@@ -21,11 +23,16 @@ type Limit struct {
 	Min, Max string // as in the tag; empty: there is none
 	Above    bool   // Min itself is not allowed
 	Items    bool   // limits the length of a list
+	Word     string // may stand in place of a number; empty: none
 	OneOf    []string
 	Pattern  string
 
 	min, max float64
 }
+
+// WordValue is the number of a field that has the word of its [Limit] in place of a number. No computation
+// comes to it by mistake.
+const WordValue = math.MinInt32
 
 // limitOf returns the limit in the tag of a field; nil: it has none. It panics if the tag is malformed.
 func limitOf(f reflect.StructField) *Limit {
@@ -36,13 +43,14 @@ func limitOf(f reflect.StructField) *Limit {
 	if strings.HasPrefix(tag, "/") {
 		return &Limit{Pattern: strings.Trim(tag, "/")}
 	}
+	tag, word, _ := strings.Cut(tag, " or ")
 	text, items := strings.CutSuffix(tag, " items")
 	low, high, isRange := strings.Cut(text, "..")
 	if !isRange {
 		return &Limit{OneOf: strings.Split(tag, "|")}
 	}
 	low, above := strings.CutPrefix(low, ">")
-	return &Limit{Min: low, Max: high, Above: above, Items: items, min: number(low), max: number(high)}
+	return &Limit{Min: low, Max: high, Above: above, Items: items, Word: word, min: number(low), max: number(high)}
 }
 
 // number reads an end of a range.
@@ -138,7 +146,7 @@ func (l *Limit) checkNumber(v reflect.Value) error {
 	} else {
 		n = float64(v.Int())
 	}
-	if l.holds(n) {
+	if l.holds(n) || l.Word != "" && n == WordValue {
 		return nil
 	}
 	return l.refuse(v.Interface(), n)
@@ -154,6 +162,8 @@ func (l *Limit) refuse(shown any, v float64) error {
 // String says in words what a range allows.
 func (l *Limit) String() string {
 	switch {
+	case l.Word != "":
+		return l.Numbers().String() + ", or " + l.Word
 	case l.Min != "" && l.Max != "" && !l.Above:
 		return l.Min + " to " + l.Max
 	case l.Min != "" && l.Max != "":
@@ -164,6 +174,12 @@ func (l *Limit) String() string {
 		return "at least " + l.Min
 	}
 	return "at most " + l.Max
+}
+
+// Numbers returns the limit without its word.
+func (l Limit) Numbers() *Limit {
+	l.Word = ""
+	return &l
 }
 
 // MaxDuration is the longest duration, positive or negative, in a file: 30 years. Nine of them add up

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"sort"
 	"strconv"
 	"strings"
@@ -174,6 +175,18 @@ func Print(w io.Writer, value any) error {
 		return err
 	}
 	return enc.Close()
+}
+
+// PutWords puts, into the YAML of a struct of a type, the words for which its numbers stand: see [Limit].
+func PutWords(n *yaml.Node, t reflect.Type) {
+	for _, f := range Fields(t) {
+		if f.Limit == nil || f.Limit.Word == "" {
+			continue
+		}
+		if value := child(n, f.Name); value != nil && value.Value == strconv.Itoa(WordValue) {
+			value.SetString(f.Limit.Word)
+		}
+	}
 }
 
 // JSON returns what [Print] writes as JSON, with the members in alphabetical order.
