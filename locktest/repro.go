@@ -57,7 +57,7 @@ func (tr trial) repro(t *testing.T, dir string) {
 // repeat fails the test if a violated property is violated again.
 func (tr trial) repeat(t *testing.T, stored results.Run) {
 	t.Helper()
-	o := runResult{Result: runner.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.Plan, Seed: stored.Seed, Report: stored.Report}}
+	o := runResult{Result: runner.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.World().Plan, Seed: stored.Seed, Report: stored.Report}}
 	if !slices.ContainsFunc(o.Report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated }) {
 		t.Fatalf("-locktest.witness: %s has no violation", *reproDir)
 	}

@@ -11,7 +11,7 @@ import (
 // lose more: while a sync is under way it answers before it writes, for up to
 // two seconds, and what waits then dies with it (see stuck_sync of a power-loss).
 type Crash struct {
-	Node int `yaml:"node" want:"1.."`
+	Node int `yaml:"node" want:"1.. or all"`
 
 	// RestartDelay is the time by the node's own wall clock after which its machine
 	// restarts the server, in place of an end. 0 means that the end restarts it.
@@ -26,8 +26,10 @@ func (*Crash) about() string {
 }
 
 func (c *Crash) String() string {
-	return fmt.Sprintf("node %d crashes%v", c.Node, Restart(c.RestartDelay))
+	return fmt.Sprintf("%s crashes%v", nodeName(c.Node), Restart(c.RestartDelay))
 }
+
+func (c *Crash) node() *int { return &c.Node }
 
 func (c *Crash) claims(Setting) []string { return []string{server(c.Node)} }
 

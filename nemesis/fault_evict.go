@@ -10,7 +10,7 @@ import "fmt"
 // A real server chooses itself which keys it evicts. If the fault names one, an
 // operator deletes it instead: a lock cannot tell the two apart.
 type Evict struct {
-	Node     int            `yaml:"node" want:"1.."`
+	Node     int            `yaml:"node" want:"1.. or all"`
 	Policy   EvictionPolicy `yaml:"policy,omitempty" want:"volatile|allkeys"` // which keys may go: volatile or allkeys. Nothing means volatile
 	Resource string         `yaml:"resource,omitempty"`                       // only the key of the lock of this resource goes. Nothing: all keys that may
 }
@@ -32,11 +32,11 @@ func (*Evict) about() string { return "a node evicts keys: one, those with a TTL
 func (e *Evict) String() string {
 	switch {
 	case e.Resource != "":
-		return fmt.Sprintf("node %d evicts the key of %s", e.Node, e.Resource)
+		return fmt.Sprintf("%s evicts the key of %s", nodeName(e.Node), e.Resource)
 	case e.Policy == AllKeys:
-		return fmt.Sprintf("node %d evicts all that it has", e.Node)
+		return fmt.Sprintf("%s evicts all that it has", nodeName(e.Node))
 	}
-	return fmt.Sprintf("node %d evicts its keys", e.Node)
+	return fmt.Sprintf("%s evicts its keys", nodeName(e.Node))
 }
 
 // OneKeyFeature is the feature of evictions that take one key alone.
@@ -48,6 +48,8 @@ func (e *Evict) features() []Feature {
 	}
 	return nil
 }
+
+func (e *Evict) node() *int { return &e.Node }
 
 func (e *Evict) claims(Setting) []string {
 	return []string{fmt.Sprintf("the memory of node %d", e.Node)}

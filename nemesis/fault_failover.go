@@ -14,7 +14,7 @@ import (
 // replica, which has every change by then, takes its place. Nothing is lost, and nothing expires
 // meanwhile. A migration of the key's slot that pauses writes is the same to a lock.
 type Failover struct {
-	Node     int  `yaml:"node" want:"1.."`
+	Node     int  `yaml:"node" want:"1.. or all"`
 	Planned  bool `yaml:"planned,omitempty"` // the master pauses its clients and hands over every change. Otherwise it dies
 	Takeover `yaml:",inline"`
 }
@@ -64,9 +64,9 @@ func (*Failover) about() string {
 
 func (f *Failover) String() string {
 	if f.Planned {
-		return fmt.Sprintf("node %d hands over to its replica%v", f.Node, f.Takeover)
+		return fmt.Sprintf("%s hands over to its replica%v", nodeName(f.Node), f.Takeover)
 	}
-	return fmt.Sprintf("node %d fails over to its replica%v", f.Node, f.Takeover)
+	return fmt.Sprintf("%s fails over to its replica%v", nodeName(f.Node), f.Takeover)
 }
 
 func (f *Failover) validate(s Setting) error { return field("node", f.requires(s)) }
@@ -77,6 +77,8 @@ func (*Failover) requires(s Setting) error {
 	}
 	return nil
 }
+
+func (f *Failover) node() *int { return &f.Node }
 
 func (f *Failover) claims(Setting) []string { return []string{server(f.Node)} }
 

@@ -8,7 +8,7 @@ import "fmt"
 // With client_pause the server runs, and CLIENT PAUSE makes it hold the requests back. No key expires or
 // is evicted meanwhile: what is due goes at the end. On a real server only writes and scripts wait.
 type NodePause struct {
-	Node        int  `yaml:"node" want:"1.."`
+	Node        int  `yaml:"node" want:"1.. or all"`
 	ClientPause bool `yaml:"client_pause,omitempty"`
 }
 
@@ -21,9 +21,9 @@ func (*NodePause) about() string {
 
 func (p *NodePause) String() string {
 	if p.ClientPause {
-		return fmt.Sprintf("node %d pauses its clients", p.Node)
+		return fmt.Sprintf("%s pauses its clients", nodeName(p.Node))
 	}
-	return fmt.Sprintf("node %d stands still", p.Node)
+	return fmt.Sprintf("%s stands still", nodeName(p.Node))
 }
 
 // ClientPauseFeature is the feature of pauses by CLIENT PAUSE.
@@ -42,6 +42,8 @@ func (p *NodePause) simpler(Setting) Action {
 	}
 	return nil
 }
+
+func (p *NodePause) node() *int { return &p.Node }
 
 func (p *NodePause) claims(Setting) []string { return []string{server(p.Node)} }
 

@@ -9,7 +9,7 @@ import (
 // from an old snapshot, whatever its persistence. Before the run a node is
 // empty.
 type OldSnapshot struct {
-	Node     int           `yaml:"node" want:"1.."`
+	Node     int           `yaml:"node" want:"1.. or all"`
 	Age      time.Duration `yaml:"age" want:">0s.."` // of the snapshot, when the fault starts
 	Takeover `yaml:",inline"`
 }
@@ -22,12 +22,14 @@ func (*OldSnapshot) about() string {
 }
 
 func (o *OldSnapshot) String() string {
-	text := fmt.Sprintf("node %d dies, to restart from a snapshot %v old", o.Node, o.Age)
+	text := fmt.Sprintf("%s dies, to restart from a snapshot %v old", nodeName(o.Node), o.Age)
 	if o.ClockOffset != 0 {
 		text += " on a machine" + o.Takeover.String()
 	}
 	return text
 }
+
+func (o *OldSnapshot) node() *int { return &o.Node }
 
 func (o *OldSnapshot) claims(Setting) []string { return []string{server(o.Node)} }
 

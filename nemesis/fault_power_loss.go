@@ -11,7 +11,7 @@ import (
 // starts again. Changes that were not synced are lost: with aof-everysec those since
 // the last sync, deletions and extensions included.
 type PowerLoss struct {
-	Node int `yaml:"node" want:"1.."`
+	Node int `yaml:"node" want:"1.. or all"`
 
 	// RestartDelay is the time by the node's own wall clock after which its machine
 	// restarts the server, in place of an end. 0 means that the end restarts it.
@@ -55,7 +55,7 @@ func (*PowerLoss) about() string {
 
 func (p *PowerLoss) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "node %d loses power", p.Node)
+	fmt.Fprintf(&text, "%s loses power", nodeName(p.Node))
 	if p.StuckSync > 0 {
 		fmt.Fprintf(&text, " when its disk has been stuck for %v", p.StuckSync)
 	}
@@ -79,6 +79,8 @@ func (p *PowerLoss) validate(s Setting) error {
 	}
 	return nil
 }
+
+func (p *PowerLoss) node() *int { return &p.Node }
 
 func (p *PowerLoss) claims(Setting) []string { return []string{server(p.Node)} }
 

@@ -6,7 +6,7 @@ import "fmt"
 // The next compare-and-delete and the next compare-and-extend each take one more
 // round trip, which loads the script again.
 type ScriptFlush struct {
-	Node int `yaml:"node" want:"1.."`
+	Node int `yaml:"node" want:"1.. or all"`
 }
 
 // Kind is "script-flush".
@@ -14,7 +14,9 @@ func (*ScriptFlush) Kind() Kind { return "script-flush" }
 
 func (*ScriptFlush) about() string { return "a node's script cache is emptied, as by SCRIPT FLUSH" }
 
-func (f *ScriptFlush) String() string { return fmt.Sprintf("node %d forgets its scripts", f.Node) }
+func (f *ScriptFlush) String() string { return fmt.Sprintf("%s forgets its scripts", nodeName(f.Node)) }
+
+func (f *ScriptFlush) node() *int { return &f.Node }
 
 func (f *ScriptFlush) claims(Setting) []string {
 	return []string{fmt.Sprintf("the scripts of node %d", f.Node)}

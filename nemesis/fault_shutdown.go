@@ -9,7 +9,7 @@ import (
 // again at the end. With an append-only file nothing is lost; without one
 // everything is, for no snapshot is saved.
 type Shutdown struct {
-	Node int `yaml:"node" want:"1.."`
+	Node int `yaml:"node" want:"1.. or all"`
 
 	// RestartDelay is the time by the node's own wall clock after which its machine
 	// restarts the server, in place of an end. 0 means that the end restarts it.
@@ -24,8 +24,10 @@ func (*Shutdown) about() string {
 }
 
 func (s *Shutdown) String() string {
-	return fmt.Sprintf("node %d is shut down%v", s.Node, Restart(s.RestartDelay))
+	return fmt.Sprintf("%s is shut down%v", nodeName(s.Node), Restart(s.RestartDelay))
 }
+
+func (s *Shutdown) node() *int { return &s.Node }
 
 func (s *Shutdown) claims(Setting) []string { return []string{server(s.Node)} }
 

@@ -9,7 +9,7 @@ import "fmt"
 // one, and changes that only the old one has are lost. The setting has to give the
 // nodes replicas.
 type SplitBrain struct {
-	Node    int   `yaml:"node" want:"1.."`
+	Node    int   `yaml:"node" want:"1.. or all"`
 	Clients []int `yaml:"clients,flow,omitempty" want:"1.."` // numbers of clients that still reach the old master. None: every client
 }
 
@@ -25,7 +25,7 @@ func (b *SplitBrain) String() string {
 	if len(b.Clients) > 1 {
 		verb = "reach"
 	}
-	return fmt.Sprintf("the replica of node %d becomes a master, and %s still %s the old one", b.Node, listed("client", b.Clients), verb)
+	return fmt.Sprintf("the replica of %s becomes a master, and %s still %s the old one", nodeName(b.Node), listed("client", b.Clients), verb)
 }
 
 func (b *SplitBrain) validate(s Setting) error { return field("node", b.requires(s)) }
@@ -36,6 +36,8 @@ func (*SplitBrain) requires(s Setting) error { return (*Failover)(nil).requires(
 func (b *SplitBrain) Old(client int) bool {
 	return Links{Clients: b.Clients}.Covers(client, b.Node)
 }
+
+func (b *SplitBrain) node() *int { return &b.Node }
 
 func (b *SplitBrain) claims(Setting) []string { return []string{server(b.Node)} }
 

@@ -10,7 +10,7 @@ import (
 // and with the same run id, as if nothing had happened. Its connections are reset.
 // Before the run a node is empty. Without an end the machine is never restored.
 type VMRestore struct {
-	Node  int           `yaml:"node" want:"1.."`
+	Node  int           `yaml:"node" want:"1.. or all"`
 	Age   time.Duration `yaml:"age" want:">0s.."` // of the snapshot, when the fault starts
 	Clock GuestClock    `yaml:"clock,omitempty" want:"synced|restored"`
 }
@@ -32,12 +32,14 @@ func (*VMRestore) about() string {
 }
 
 func (v *VMRestore) String() string {
-	text := fmt.Sprintf("the machine of node %d stops, to be restored from a memory snapshot %v old", v.Node, v.Age)
+	text := fmt.Sprintf("the machine of %s stops, to be restored from a memory snapshot %v old", nodeName(v.Node), v.Age)
 	if v.Clock == ClockRestored {
 		text += " with the clock of then"
 	}
 	return text
 }
+
+func (v *VMRestore) node() *int { return &v.Node }
 
 func (v *VMRestore) claims(Setting) []string { return []string{server(v.Node)} }
 

@@ -14,6 +14,45 @@ import (
 // Plan is a list of faults. It is data: read, printed, generated and shrunk.
 type Plan []Fault
 
+// EachNode returns the plan that is carried out with so many nodes: a fault on [AllNodes] is one fault for each
+// node there, in the order of the nodes. Faults after it have higher numbers than in the plan as it is written.
+func (p Plan) EachNode(nodes int) Plan {
+	if !slices.ContainsFunc(p, Fault.onAllNodes) {
+		return p
+	}
+	var all Plan
+	for _, f := range p {
+		if !f.onAllNodes() {
+			all = append(all, f)
+			continue
+		}
+		for node := range nodes {
+			all = append(all, Plan{f}.Clone()...)
+			*all[len(all)-1].Action.(onNode).node() = node + 1
+		}
+	}
+	return all
+}
+
+func (f Fault) onAllNodes() bool {
+	on, is := f.Action.(onNode)
+	return is && *on.node() == AllNodes
+}
+
+// numbers returns, for each fault of [Plan.EachNode], the number that its fault has in the plan.
+func (p Plan) numbers(nodes int) (all []int) {
+	for i, f := range p {
+		times := 1
+		if f.onAllNodes() {
+			times = nodes
+		}
+		for range times {
+			all = append(all, i+1)
+		}
+	}
+	return all
+}
+
 // AsksFor reports whether a fault of the plan needs a feature.
 func (p Plan) AsksFor(f Feature) bool {
 	return slices.ContainsFunc(p, func(one Fault) bool { return slices.Contains(featuresOf(one.Action), f) })
@@ -50,15 +89,21 @@ func (p Plan) NodesThat(suffer Effect) (nodes []int) {
 const MaxPlan = 1000
 
 func (p Plan) validate(s Setting) error {
-	if len(p) > MaxPlan {
-		return fmt.Errorf("%d faults: want at most %d", len(p), MaxPlan)
+	numbers := p.numbers(s.Nodes)
+	if len(numbers) > MaxPlan {
+		return fmt.Errorf("%d faults: want at most %d", len(numbers), MaxPlan)
 	}
 	for i := range p {
 		if err := p[i].validate(s); err != nil {
 			return field(fmt.Sprintf("[%d]", i), err)
 		}
 	}
-	return p.overlap(s)
+	overlap := p.EachNode(s.Nodes).overlap(s)
+	if overlap == nil {
+		return nil
+	}
+	overlap.Fault, overlap.Holder = numbers[overlap.Fault-1], numbers[overlap.Holder-1]
+	return field(fmt.Sprintf("[%d]", overlap.Fault-1), overlap)
 }
 
 func (f *Fault) validate(s Setting) error {
@@ -103,7 +148,7 @@ func (f *Fault) validate(s Setting) error {
 
 // overlap finds two faults with the same claim at the same time, as far as their
 // times are known before the run. The scheduler finds the rest.
-func (p Plan) overlap(s Setting) error {
+func (p Plan) overlap(s Setting) *OverlapError {
 	claims := p.claims(s)
 	if claims.apart(p) {
 		return nil
@@ -119,7 +164,7 @@ func (p Plan) overlap(s Setting) error {
 			first, second = second, first
 		}
 		if !first.endsBefore(second, true) {
-			return field(fmt.Sprintf("[%d]", last), &OverlapError{Fault: last + 1, Holder: j + 1, Target: target})
+			return &OverlapError{Fault: last + 1, Holder: j + 1, Target: target}
 		}
 	}
 	return nil

@@ -2,10 +2,14 @@ package nemesis_test
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -110,6 +114,35 @@ func TestStepsOf(t *testing.T) {
 	for client, want := range map[int][]env.Step{1: {env.StepAcquire, env.StepReply}, 2: {env.StepGranted}, 3: nil} {
 		if got := p.StepsOf(client); !slices.Equal(got, want) {
 			t.Errorf("client %d: %v, want %v", client, got, want)
+		}
+	}
+}
+
+// A fault on all nodes is carried out as one on each, where it stands. Mistakes have the number in the plan as it is
+// written, and that is what is printed.
+func TestFaultOnAllNodes(t *testing.T) {
+	on := func(node int) nemesis.Fault {
+		return nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: node}, By: ms}, Start: nemesis.When(1, env.StepGranted, 0)}
+	}
+	plan := nemesis.Plan{crash(3, nemesis.At(0), nemesis.After(0)), on(nemesis.AllNodes), crash(1, nemesis.At(ms), nil)}
+	want := nemesis.Plan{plan[0], on(1), on(2), on(3), plan[2]}
+	if got := plan.EachNode(3); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := want.EachNode(5); &got[0] != &want[0] {
+		t.Errorf("a plan without such a fault is copied: %v", got)
+	}
+	if text, err := yaml.Marshal(plan[1:2]); err != nil || !strings.HasPrefix(string(text), "- clock-jump:\n    node: all\n") || fmt.Sprint(plan[1].Action) != "the wall clock of every node jumps forward by 1ms" {
+		t.Errorf("%s, %v, %v", text, plan[1], err)
+	}
+	all := crash(nemesis.AllNodes, nemesis.At(2*ms), nil)
+	for want, plan := range map[string]nemesis.Plan{
+		"plan[2]: overlaps fault 2: both hold the server of node 4": {on(nemesis.AllNodes), all, crash(4, nemesis.At(3*ms), nil)},
+		"plan[2]: overlaps fault 1: both hold the server of node 4": {crash(4, nemesis.At(ms), nil), on(nemesis.AllNodes), all},
+		"plan: 1005 faults: want at most 1000":                      slices.Repeat(nemesis.Plan{all}, 201),
+	} {
+		if err := setting(plan...).Validate(); fmt.Sprint(err) != want {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

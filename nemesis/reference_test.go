@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
@@ -31,7 +33,7 @@ plan:
     end: {client: 2, step: reply, k: 3, count: 2}   # at the third reply of a round, the second time that there is one
 ` + "```" + `
 
-Nodes and clients are numbered from 1. An empty or missing list of ` + "`clients`" + ` or ` + "`nodes`" + ` means all of them; a missing ` + "`way`" + ` means both. Two faults cannot hold the same target (a server, a link, the rate of a clock, …) at the same time. An example of each kind, drawn at random:
+Nodes and clients are numbered from 1. An empty or missing list of ` + "`clients`" + ` or ` + "`nodes`" + ` means all of them; a missing ` + "`way`" + ` means both. ` + "`node: all`" + ` means a fault on each node, however many there are. Traces number these faults separately, so a later fault has a higher number there than in the plan. Two faults cannot hold the same target (a server, a link, the rate of a clock, …) at the same time. An example of each kind, drawn at random:
 `
 
 // Law: the page on faults in docs says of each kind what it is.
@@ -79,6 +81,9 @@ func fields(of reflect.Type) (list []string) {
 		if word == "" {
 			word = "a " + of.Field(i).Type.Kind().String()
 		}
+		if strings.HasSuffix(of.Field(i).Tag.Get("want"), " or all") {
+			word += " or `all`"
+		}
 		text := fmt.Sprintf("`%s` (%s", name, word)
 		if strings.Contains(options, "omitempty") {
 			text += ", optional"
@@ -86,6 +91,26 @@ func fields(of reflect.Type) (list []string) {
 		list = append(list, text+")")
 	}
 	return list
+}
+
+// Law: a kind on a node may be on all nodes, and says where the number of the node is.
+func TestKindsOnANodeMayBeOnAll(t *testing.T) {
+	for _, k := range kinds {
+		of := reflect.New(reflect.TypeOf(k.zero).Elem())
+		on, is := of.Interface().(onNode)
+		at := slices.IndexFunc(form.Fields(of.Elem().Type()), func(f *form.Field) bool { return f.Name == "node" })
+		if at < 0 {
+			if is {
+				t.Errorf("%s has no node", k.zero.Kind())
+			}
+			continue
+		}
+		f := form.Fields(of.Elem().Type())[at]
+		of.Elem().FieldByIndex(f.Index).SetInt(AllNodes)
+		if !is || *on.node() != AllNodes || f.Limit.Word != "all" {
+			t.Errorf("%s: node cannot be all", k.zero.Kind())
+		}
+	}
 }
 
 // words say what a value is.

@@ -319,7 +319,7 @@ func (s Setting) validateNumbers(value any) error {
 		}
 		switch n := v.Interface().(type) {
 		case int:
-			if n != 0 {
+			if n != 0 && n != AllNodes {
 				return true, oneOf(what, n, most)
 			}
 		case []int:

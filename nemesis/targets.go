@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/form"
 )
 
 // Links selects links between clients and nodes: those of each of the clients
@@ -46,17 +47,33 @@ func (d Direction) messages() string {
 // Includes reports whether the direction includes another.
 func (d Direction) Includes(way Direction) bool { return d == Both || d == way }
 
+// AllNodes is the node of a fault on every node: the word all in a file. It stands for a fault on each node,
+// which [Plan.EachNode] puts in its place; only those have the effects and the claims of a node.
+const AllNodes = form.WordValue
+
+func nodeName(node int) string {
+	if node == AllNodes {
+		return "every node"
+	}
+	return fmt.Sprintf("node %d", node)
+}
+
+// onNode is an action on a node, or on a machine that may be one. node points to the number of the node.
+type onNode interface{ node() *int }
+
 // Machine selects the machine of one node or of one client.
 type Machine struct {
-	Node   int `yaml:"node,omitempty" want:"0.."`   // its number; not together with a client
-	Client int `yaml:"client,omitempty" want:"0.."` // its number; not together with a node
+	Node   int `yaml:"node,omitempty" want:"0.. or all"` // its number; not together with a client
+	Client int `yaml:"client,omitempty" want:"0.."`      // its number; not together with a node
 }
+
+func (m *Machine) node() *int { return &m.Node }
 
 func (m Machine) String() string {
 	if m.Client != 0 {
 		return fmt.Sprintf("client %d", m.Client)
 	}
-	return fmt.Sprintf("node %d", m.Node)
+	return nodeName(m.Node)
 }
 
 // Consistent returns an error unless it is one machine.
@@ -120,9 +137,9 @@ func listed(what string, list []int) string {
 	return what + "s " + strings.Join(parts[:last], ", ") + " and " + parts[last]
 }
 
-// just is the set of one node, or none for 0.
+// just is the set of one node, or none for 0 and [AllNodes].
 func just(node int) env.NodeSet {
-	if node == 0 {
+	if node < 1 {
 		return 0
 	}
 	return env.SetOf(node)

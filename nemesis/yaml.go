@@ -2,9 +2,12 @@ package nemesis
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/internal/form"
 )
 
 // MarshalYAML writes the action, and then the times.
@@ -18,6 +21,9 @@ func (f Fault) MarshalYAML() (any, error) {
 		return &all, err
 	}
 	err := action.Encode(map[Kind]Action{f.Action.Kind(): f.Action})
+	if err == nil {
+		form.PutWords(action.Content[1], reflect.TypeOf(f.Action).Elem())
+	}
 	all.Content = append(action.Content, all.Content...)
 	return &all, err
 }

@@ -213,7 +213,7 @@ func (s Scenario) Validate() error {
 	if err := s.countResources(); err != nil {
 		return err
 	}
-	return s.World().ValidatePlan()
+	return s.written().ValidatePlan()
 }
 
 // mostResources is the largest number of resources of all clients together: no checker judges more.
@@ -244,8 +244,16 @@ func (s Scenario) LongestTTL() time.Duration {
 	return longest
 }
 
-// World returns the setting with the number of clients.
+// World returns the setting as it is carried out, with the number of clients and with a fault for each node in
+// place of each fault on all nodes. Histories number the faults of its plan.
 func (s Scenario) World() nemesis.Setting {
+	world := s.written()
+	world.Plan = world.Plan.EachNode(world.Nodes)
+	return world
+}
+
+// written returns the setting with the number of clients, and with the plan as it is written.
+func (s Scenario) written() nemesis.Setting {
 	world := s.Setting
 	world.Clients = len(s.Clients)
 	return world

@@ -277,7 +277,7 @@ func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verd
 		s = scenarios.Scenario{Name: cmp.Or(textfmt.Name(header.Scenario), in.title())}
 	}
 	s.Expect = c.expected(s.Expect)
-	r := runner.Result{Scenario: s, Plan: s.Plan, Backend: header.Backend, Seed: header.Seed, Report: report, SchedulingLag: in.run.Slip, Interrupted: in.run.Cut || stopped}
+	r := runner.Result{Scenario: s, Plan: s.World().Plan, Backend: header.Backend, Seed: header.Seed, Report: report, SchedulingLag: in.run.Slip, Interrupted: in.run.Cut || stopped}
 	j := judged{name: in.name, header: header, bare: in.run.Version == 0, result: r, tally: runner.NewTally(s), promised: in.run.Judged}
 	j.tally.Add(r)
 	if stopped {

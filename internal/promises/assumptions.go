@@ -83,7 +83,7 @@ func (a Assumptions) restricts() bool { return !reflect.ValueOf(a).IsZero() }
 
 // Outside returns a [nemesis.FieldError] for the first part of a scenario, including its plan,
 // that the assumptions exclude, or nil. If that depends on when a client takes a step, it is
-// excluded if it is possible.
+// excluded if it is possible. Its path numbers the faults as they are carried out.
 func (a Assumptions) Outside(s scenarios.Scenario) error {
 	if a.FenceChecked && s.Guard != guard.Fenced {
 		return &nemesis.FieldError{Path: "guard", Err: errors.New("fences are not checked on reads and writes, which is excluded (fence_checked)")}
@@ -116,9 +116,10 @@ func (a Assumptions) Keep(s scenarios.Scenario) scenarios.Scenario {
 	return s
 }
 
-// firstExcluded returns the first fault of a plan that the assumptions exclude, together with
-// those before it, and why.
+// firstExcluded returns the first fault of a plan, as it is carried out, that the assumptions exclude,
+// together with those before it, and why.
 func (a Assumptions) firstExcluded(s scenarios.Scenario) (fault int, why error) {
+	s.Setting = s.World()
 	clocks := clockErrors{}
 	for i := range s.Plan {
 		f := &s.Plan[i]
@@ -157,7 +158,7 @@ func (a Assumptions) checkEnds(f *nemesis.Fault, s scenarios.Scenario) error {
 	case do.Any(nemesis.Delays | nemesis.Loses | nemesis.Resets | nemesis.Narrows | nemesis.ReturnsErrors | nemesis.WandersClock):
 		return fmt.Errorf("this %s may last for ever, which is excluded (faults_end)", f.Action.Kind())
 	case do.Any(nemesis.CutsLinks):
-		over, way := f.Action.(nemesis.Traffic).Over(s.World())
+		over, way := f.Action.(nemesis.Traffic).Over(s.Setting)
 		if way != nemesis.Both {
 			return fmt.Errorf("%s may be cut off for ever while the other direction works, which is excluded (faults_end)", way)
 		}

@@ -143,6 +143,9 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 		{"away: 2", "plan: [{crash: {node: 3}, start: {at: 1s}}, {crash: {node: 2}}, {crash: {node: 1}, end: {at: 1s}}]", "plan[2]: nodes [1 2 3]"},
 		{"away: 2", "plan: [{crash: {node: 1}, end: {client: 1, step: granted}}, {crash: {node: 2}}, {crash: {node: 3}, start: {at: 50s}}]", "plan[2]: nodes [1 2 3]"},
 		{"away: 2", "plan: [{crash: {node: 1}, start: {client: 1, step: granted}, end: {after: 1ms}}, {crash: {node: 2}}, {crash: {node: 3}, start: {at: 50s}}]", "plan[2]: nodes [1 2 3]"},
+		{"away: 3", "plan: [{evict: {node: all}}, {node-pause: {node: all}}]", "plan[8]: nodes [1 2 3 4] can be away at a time"}, // as they are carried out
+		{"node_clock_step: 1s", "plan: [{clock-jump: {node: all, by: 1s}}]", ""},
+		{delay, "plan: [{crash: {node: all, restart_delay: 1s}}, {clock-jump: {node: 3, by: 250ms}}]", "plan[2]: node 3 can return after 750ms"},
 		{"away: 0", "plan: [{reset: {nodes: [4], way: replies}}]", "plan[0]: nodes [4]"},
 		{"away: 0", "plan: [{bandwidth: {nodes: [4], bytes_per_second: 9}}]", "plan[0]: nodes [4]"},
 		{"away: 4", "plan: [{latency: {add: {max: 1ms}}}]", "plan[0]: nodes [1 2 3 4 5]"},

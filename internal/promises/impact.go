@@ -43,8 +43,8 @@ func (t clockErrors) add(f *nemesis.Fault, s scenarios.Scenario) {
 	t.addHealing(f, m, e.Healing, -int64(e.Step)-off, off)
 }
 
-// effects returns what an action does in the world of a scenario.
-func effects(a nemesis.Action, s scenarios.Scenario) nemesis.Effects { return a.Effects(s.World()) }
+// effects returns what an action does in the world of a scenario, whose setting is that of the world.
+func effects(a nemesis.Action, s scenarios.Scenario) nemesis.Effects { return a.Effects(s.Setting) }
 
 // readsWall reports whether a lock reads the wall clock, for its validity or for its tokens.
 func readsWall(l scenarios.Lock) bool { return l.ReadsClock() == env.Wall || l.Tokens == "time" }

@@ -161,9 +161,9 @@ func (e Experiment) Header(seed uint64) history.Header {
 	return h
 }
 
-// Plan returns the plan of a run: that of the scenario, and what its generator draws.
+// Plan returns the plan of a run: that of the scenario's world, and what its generator draws.
 func (e Experiment) Plan(seed uint64) nemesis.Plan {
-	return slices.Concat(e.scenario.Plan, e.draw(seed))
+	return slices.Concat(e.scenario.World().Plan, e.draw(seed))
 }
 
 // Run runs the experiment once and checks the history while it runs. The history also goes
@@ -195,7 +195,7 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	if err = errors.Join(err, world.Close()); err != nil { // what is left behind is worth telling in any case
 		err = &worldError{err}
 	}
-	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
+	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.World().Plan, drawn)
 	result.Backend, result.Seed, result.Course = e.backend.Name, seed, e.course
 	group.Close()
 	result.Report = judge.Finish()
@@ -302,8 +302,8 @@ func (e *worldError) Unwrap() error { return e.error }
 
 // Result is the result of one run.
 type Result struct {
-	// Scenario is the scenario that was run. Plan is the plan that was carried out: the
-	// scenario's own plan and the faults that its generator drew.
+	// Scenario is the scenario that was run. Plan is the plan that was carried out, whose faults the
+	// history numbers: that of the scenario's world and the faults that its generator drew.
 	Scenario scenarios.Scenario
 	Plan     nemesis.Plan
 	Backend  string
@@ -375,14 +375,17 @@ func (r Result) matches(m scenarios.Match) bool {
 	})
 }
 
-// Executed returns the scenario with the executed plan and without its generator. With the seed it
-// repeats the run.
+// Executed returns the scenario with its own plan as it is written and the faults that were drawn, and without
+// its generator. With the seed it repeats the run.
 func (r Result) Executed() scenarios.Scenario {
 	s := r.Scenario
 	if s.Generate != nil && r.SchedulingLag > 0 {
 		s.SlipMargin = s.AllowedSlip() // which the faults that were drawn do not change
 	}
-	s.Plan, s.Generate = r.Plan, nil
+	if s.Generate != nil {
+		drawn := r.Plan[min(len(s.World().Plan), len(r.Plan)):] // a stored result may lack its plan
+		s.Plan, s.Generate = slices.Concat(s.Plan, drawn), nil
+	}
 	return s
 }
 

@@ -114,8 +114,11 @@ func (d Field) value(l *form.Limit) object {
 // bounded returns the schema of a value of a JSON type within a limit.
 func bounded(of string, l *form.Limit) object {
 	n := object{"type": of}
-	if l == nil {
+	switch {
+	case l == nil:
 		return n
+	case l.Word != "":
+		return object{"anyOf": []object{bounded(of, l.Numbers()), {"const": l.Word}}}
 	}
 	add := func(keyword string, number string) {
 		if number != "" {

@@ -168,7 +168,7 @@ func TestEveryScenarioFitsTheSchema(t *testing.T) {
 
 // wrongs are values that fit in few places.
 var wrongs = []any{
-	nil, true, 0, -1, 65, 1_000_000, 2.5, -0.5, "", "text", "0s", "-5ms", "5 ms",
+	nil, true, 0, -1, 65, 1_000_000, 2.5, -0.5, "", "text", "all", "0s", "-5ms", "5 ms",
 	[]any{}, []any{"1ms"}, []any{-1}, map[string]any{}, map[string]any{"unknown": 1},
 }
 

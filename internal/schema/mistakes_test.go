@@ -91,6 +91,7 @@ func mistakes(t *testing.T, example string) string {
 		{"nodes: 5", "nodes:"},
 		{"persistence: none", "persistence: disk"},
 		{"node: 3", "node: 9"},
+		{"node: 3", "node: every"},
 		{"crash: {node: 3}", "burn: {node: 3}"},
 		{"step: granted", "step: grant"},
 		{"cleanup: 100ms", "cleanup: -1s"},

@@ -119,7 +119,7 @@ func (d Field) wants() string {
 
 func within(l *form.Limit) string {
 	switch {
-	case l == nil || l.Pattern != "" || (l.Min == "0s" || l.Min == "0") && l.Max == "" && !l.Above:
+	case l == nil || l.Pattern != "" || (l.Min == "0s" || l.Min == "0") && l.Max == "" && !l.Above && l.Word == "":
 		return ""
 	case l.OneOf != nil:
 		return ": `" + strings.Join(l.OneOf, "`, `") + "`"

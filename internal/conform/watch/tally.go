@@ -37,7 +37,7 @@ type Found struct {
 // within a microsecond have the same. So is a node that can come back with what it had lost before (A4Own).
 func Within(s scenarios.Scenario) bool {
 	a, promised := promises.Of(s)[checker.Lease]
-	return promised && a.Outside(s) == nil && s.Lock.Tokens != "time" && !losesTwice(s.Plan)
+	return promised && a.Outside(s) == nil && s.Lock.Tokens != "time" && !losesTwice(s.World().Plan)
 }
 
 // losesTwice reports whether a node comes back as it was some time before, and another fault takes it down.

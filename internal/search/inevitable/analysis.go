@@ -53,6 +53,7 @@ func Analyse(ctx context.Context, b runner.Backend, s scenarios.Scenario, seed u
 	if !b.Drivable {
 		return Analysis{}, fmt.Errorf("runs on the %s backend cannot branch", b.Name)
 	}
+	s.Plan = s.World().Plan // each fault by itself
 	if len(s.Plan) > mostFaults {
 		return Analysis{}, fmt.Errorf("the plan has %d faults: want at most %d", len(s.Plan), mostFaults)
 	}

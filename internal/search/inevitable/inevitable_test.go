@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/search/inevitable"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -96,6 +97,17 @@ func TestButFor(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
+	}
+}
+
+// Of a fault on all nodes, each node is a fault of its own, with the number that it has in the history.
+func TestButForOnAllNodes(t *testing.T) {
+	s := row(t, "crash-restart")
+	s.Plan = s.Plan.Clone()
+	s.Plan[1].Action = &nemesis.Crash{Node: nemesis.AllNodes}
+	all := analysed(t, t.Context(), s, checker.Lease, few).ButFor
+	if len(all) != 1+s.Nodes || all[3].Fault != 4 || !strings.HasPrefix(all[3].What, "node 3 crashes") {
+		t.Errorf("%+v", all)
 	}
 }
 

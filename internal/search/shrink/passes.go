@@ -12,7 +12,7 @@ import (
 // error. If the events are used up, it returns it without an error.
 func (h Shrinker) Shrink(ctx context.Context, s scenarios.Scenario, seed uint64, shows Shows) (Reduced, error) {
 	k := &reduction{Shrinker: h, ctx: ctx, shows: shows, best: s, size: SizeOf(s), seeds: []uint64{seed}}
-	k.disjoint = s.Plan.Disjoint(s.World())
+	k.disjoint = disjoint(s)
 	if !k.runShows(s, seed) {
 		return k.result(), k.err
 	}

@@ -93,7 +93,13 @@ func (k *reduction) try(s scenarios.Scenario) bool {
 // possible reports whether a scenario can be run. Two faults that hold the same target would
 // end the run with an error.
 func (k *reduction) possible(s scenarios.Scenario) bool {
-	return s.Validate() == nil && (!k.disjoint || s.Plan.Disjoint(s.World()))
+	return s.Validate() == nil && (!k.disjoint || disjoint(s))
+}
+
+// disjoint reports whether no two faults of a scenario can hold the same target.
+func disjoint(s scenarios.Scenario) bool {
+	world := s.World()
+	return world.Plan.Disjoint(world)
 }
 
 // runShows makes a run.

@@ -62,8 +62,10 @@ func IsLastingCut(f nemesis.Fault) bool {
 	return partition && f.Start == nemesis.At(0) && f.End == nil
 }
 
-// SizeOf measures a scenario.
+// SizeOf measures a scenario. A fault on all nodes is as large as one on each of them.
 func SizeOf(s scenarios.Scenario) Size {
+	world := s.World()
+	s.Plan = world.Plan
 	z := Size{Clients: len(s.Clients), Nodes: s.Nodes}
 	for _, f := range s.Plan {
 		if IsLastingCut(f) {
@@ -71,7 +73,7 @@ func SizeOf(s scenarios.Scenario) Size {
 		} else {
 			z.Causes++
 		}
-		if nemesis.Simpler(f.Action, s.World()) != nil {
+		if nemesis.Simpler(f.Action, world) != nil {
 			z.Kinds++
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // result is the run as a result, without its history.
 func (s Shown) result() runner.Result {
 	return runner.Result{
-		Scenario: s.Run.Scenario.Scenario, Plan: s.Run.Scenario.Plan, Backend: s.Run.Backend, Seed: s.Run.Seed,
+		Scenario: s.Run.Scenario.Scenario, Plan: s.Run.Scenario.World().Plan, Backend: s.Run.Backend, Seed: s.Run.Seed,
 		Report: s.Run.Report, SchedulingLag: s.Run.Slip, Interrupted: s.Run.Cut,
 	}
 }

@@ -154,7 +154,7 @@ func Setting(s scenarios.Scenario) []Fact {
 		world += ", asynchronous replicas"
 	}
 	list = append(list, Fact{"World", fmt.Sprintf("%s, resource %s", world, s.Guard), false})
-	for _, f := range s.Plan {
+	for _, f := range s.World().Plan {
 		list = append(list, Fact{"Plan", fmt.Sprint(f), false})
 	}
 	if s.Generate != nil {

@@ -163,8 +163,8 @@ func (m *Model) dropAccesses() string {
 // shade sets the lanes of a fault: by the plan or, without one, by the events that it caused.
 func (b *builder) shade(shade Shade, lanes []laneKey) Shade {
 	affects := b.affected[shade.Number]
-	if s := b.run.Scenario; s != nil && shade.Number >= 1 && shade.Number <= len(s.Plan) {
-		f := &s.Plan[shade.Number-1]
+	if c := b.clocks; c != nil && shade.Number >= 1 && shade.Number <= len(c.plan) {
+		f := &c.plan[shade.Number-1]
 		if shade.Open && f.Momentary() { // the history has no end of it
 			shade.To, shade.Open = shade.From, false
 		}

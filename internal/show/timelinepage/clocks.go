@@ -15,7 +15,7 @@ import (
 // clocks computes the clock errors of a run from its plan and the times of the faults. It is a
 // world that has nothing but clocks, so package world applies the faults as in every run.
 type clocks struct {
-	plan     int          // number of faults in the plan
+	plan     nemesis.Plan // of the scenario's world
 	active   map[int]bool // faults
 	injector *world.Injector
 	faults   *world.Clocks
@@ -68,7 +68,7 @@ var clockHandlers = world.FaultHandlers[*clocks]{world.FaultHandler[*clocks, nem
 // newClocks returns clocks without errors. It shows the clock that the lock reads on clients,
 // and on nodes the clock by which keys or, for a lock without keys, sessions expire.
 func newClocks(s *scenarios.Scenario, h history.Header) *clocks {
-	c := &clocks{plan: len(s.Plan), active: map[int]bool{}, machines: map[nemesis.Machine]*machineClocks{}}
+	c := &clocks{plan: s.World().Plan, active: map[int]bool{}, machines: map[nemesis.Machine]*machineClocks{}}
 	c.reads = func(m nemesis.Machine) env.Clock {
 		switch {
 		case m.Client != 0:
@@ -79,14 +79,14 @@ func newClocks(s *scenarios.Scenario, h history.Header) *clocks {
 		return env.Wall
 	}
 	c.faults = world.NewClocks(c)
-	c.injector = world.NewInjector(c, s.Plan, clockHandlers, func(history.Event) {})
+	c.injector = world.NewInjector(c, c.plan, clockHandlers, func(history.Event) {})
 	return c
 }
 
 // fault begins or ends a fault of the plan.
 func (c *clocks) fault(e *history.Event) {
 	begins := e.Kind == history.FaultStart
-	if e.Fault < 1 || e.Fault > c.plan || c.active[e.Fault] == begins {
+	if e.Fault < 1 || e.Fault > len(c.plan) || c.active[e.Fault] == begins {
 		return
 	}
 	c.active[e.Fault] = begins

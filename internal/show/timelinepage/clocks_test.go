@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -139,5 +140,21 @@ func TestClocksOfRandomFaults(t *testing.T) {
 	})
 	if seen == 0 {
 		t.Error("no clock was ever wrong: the test covers too little")
+	}
+}
+
+// Of a fault on all nodes each node has its own number in the history, and faults after it have later ones.
+func TestClocksOfAFaultOnAllNodes(t *testing.T) {
+	s, err := scenarios.Find("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Plan = nemesis.Plan{
+		{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Node: nemesis.AllNodes}, PPM: 9000}, Start: nemesis.At(0)},
+		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: time.Second}, Start: nemesis.At(time.Millisecond)},
+	}
+	s.Lock.Clock = "wall"
+	if shown := checkClocks(t, s, 1); shown != s.Nodes+1 {
+		t.Errorf("%d clocks are shown: want those of %d nodes and of a client", shown, s.Nodes)
 	}
 }
