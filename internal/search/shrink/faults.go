@@ -18,6 +18,21 @@ func fewerFaults(k *reduction) {
 			}
 		}
 	}
+	for i := range k.best.Plan {
+		k.onFewerNodes(i)
+	}
+}
+
+// onFewerNodes tries to leave out one node of a fault on all nodes, which is written out for the others.
+func (k *reduction) onFewerNodes(i int) {
+	each := k.best.Plan[i : i+1].EachNode(k.best.Nodes)
+	for n := 0; len(each) > 1 && n < len(each); n++ {
+		s := k.best
+		s.Plan = slices.Concat(s.Plan[:i], each[:n], each[n+1:], s.Plan[i+1:])
+		if k.try(s) {
+			return
+		}
+	}
 }
 
 // withoutFaults tries to remove some faults. A fault that only made one client come before

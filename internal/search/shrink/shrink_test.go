@@ -103,6 +103,24 @@ func (y symptom) drawn(t *rapid.T, name string) (scenarios.Scenario, uint64) {
 	return d.scenario, d.seed
 }
 
+// Of a fault on all nodes only those faults remain that are needed; if all are, it stays as it is written.
+func TestFaultOnAllNodesIsShrunk(t *testing.T) {
+	for needed, want := range map[int]string{1: "node: 1\n", 2: "node: 2\n", 3: "node: all\n"} {
+		s, err := scenarios.Find("crash-restart")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Nodes, s.Plan = 3, nemesis.Plan{{Action: &nemesis.Crash{Node: nemesis.AllNodes}, End: nemesis.After(0)}}
+		r, err := shrink.Shrinker{LeastNodes: 3}.Shrink(t.Context(), s, 1, func(_ context.Context, s scenarios.Scenario, _ uint64) (bool, error) {
+			s.Plan = s.World().Plan
+			return has(s, "crash", needed), nil
+		})
+		if err != nil || len(r.Scenario.World().Plan) != needed || !strings.Contains(text(t, r.Scenario), want) {
+			t.Errorf("%d needed: %v, %v", needed, r.Scenario.Plan, err)
+		}
+	}
+}
+
 // Law: a reduced scenario is no larger and still shows the symptom with every listed seed. Of
 // a known symptom only the necessary parts remain. Reducing it again changes nothing.
 func TestShrinksToWhatIsNeeded(t *testing.T) {
