@@ -148,7 +148,14 @@ func TestTuneFiles(t *testing.T) {
 
 // When the budget is used up, the advice is what the model recommends.
 func TestTuneBudget(t *testing.T) {
-	code, out, _ := tuned(t, "--runs", "1000000", "--budget", "1s")
-	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out, "recommended by the model, not validated by runs")
+	const unvalidated = "recommended by the model, not validated by runs"
+	for budget := time.Second; ; budget *= 4 { // the model comes first, and takes as long as the machine lets it
+		code, out, _ := tuned(t, "--runs", "1000000", "--budget", budget.String())
+		if budget < time.Minute && !strings.Contains(out, unvalidated) {
+			continue
+		}
+		want(t, "exit code", code, exitUndecided)
+		wantIn(t, out, unvalidated)
+		return
+	}
 }
