@@ -23,10 +23,13 @@ const Backing Property = "backing"
 // A window that is over when its grant returns is not judged, because nobody relies on it. A window that an extension
 // begins late counts as if it had begun with the grant: the lock must not have become free in between.
 //
-// A watch reports keys late. Then only the second is judged, when the watch has reported all that the nodes had done
+// A watch reports keys late. Then the second is judged when the watch has reported all that the nodes had done
 // by the return. The ends of such keys are upper bounds, and a node of which not everything is known may have any key.
-// So a hold that is released before that, or whose keys were not seen on a quorum, is not judged.
+// So a hold that is released before that, or whose keys were not seen on a quorum, is not judged. The first is judged by
+// keys that the watch has reported gone, at instants up to which it has reported everything. What it does not show
+// is unknown if lease exclusion is violated: then some hold was not backed.
 type backing struct {
+	shared   *shared
 	timeline *timeline.Timeline
 	quorum   timeline.Electorate
 	holds    timeline.PerHold[protection]
@@ -56,7 +59,7 @@ type protection struct {
 }
 
 func newBacking(line *timeline.Timeline, s *shared) propertyChecker {
-	s.backing = &backing{timeline: line, quorum: timeline.ElectorateOf(line.Header)}
+	s.backing = &backing{shared: s, timeline: line, quorum: timeline.ElectorateOf(line.Header)}
 	return s.backing
 }
 
@@ -75,7 +78,7 @@ func (b *backing) watched() bool {
 func (b *backing) Wants() timeline.Kinds {
 	switch {
 	case b.watched():
-		return timeline.KindSet(history.Granted, timeline.Reentered, history.Extended, history.EntriesSeen)
+		return timeline.KindSet(history.Granted, timeline.Reentered, history.Extended, history.Release, history.Lost, history.Lapse, history.EntriesSeen)
 	case !b.seen():
 		return 0
 	}
@@ -104,14 +107,14 @@ func (b *backing) Observe(f *timeline.Fact) {
 
 // Settle looks at the holds that the instant has changed, when all of its changes are known.
 func (b *backing) Settle() {
-	if b.watched() {
-		b.settleWatched()
-		return
-	}
-	if b.every {
+	if b.every || b.looked {
 		for _, c := range b.timeline.Clients {
 			b.changed = append(b.changed, c.Holds...)
 		}
+	}
+	if b.watched() {
+		b.settleWatched()
+		return
 	}
 	if b.timeline.Header.Permits() == 1 { // otherwise a node may vote for several holds
 		b.timeline.Divide(b.returned)
@@ -148,8 +151,12 @@ func (b *backing) look(h *timeline.Hold) {
 	}
 	switch {
 	case p.lost.is():
+	case b.watched():
+		if from, kept := b.timeline.ReportedUnbacked(h, b.quorum); from < end && !(h.Endless() && h.Client.Dead) {
+			b.lose(h, p, from, kept)
+		}
 	case p.until != 0 && p.until < end:
-		b.lose(h, p, p.until) // a quarantine was over
+		b.lose(h, p, p.until, h.Backers(b.timeline.Now+1)) // a quarantine was over
 	case h.ReleaseCalled || h.Lost || h.Endless() && h.Client.Dead:
 	default:
 		never := p.until == 0
@@ -157,7 +164,7 @@ func (b *backing) look(h *timeline.Hold) {
 			b.judged++
 		}
 		if p.until = b.timeline.BackedUntil(h, b.quorum); p.until <= b.timeline.Now {
-			b.lose(h, p, b.timeline.Now)
+			b.lose(h, p, b.timeline.Now, h.Backers(b.timeline.Now+1))
 			p.lost.never, p.lost.keyless = never, never && !h.Keys.Entry.There && h.Keys.Set == 0 && len(p.lost.losses) == 0 && p.lost.ignored == 0 && !p.lost.entry.Gone
 		}
 	}
@@ -181,13 +188,16 @@ func (b *backing) compare(h *timeline.Hold) {
 		return
 	}
 	p.told = true
-	short := newBackingLoss(b.timeline, h, b.quorum, h.PlannedUntil(b.quorum))
-	short.relied, short.kept = last.Ends, h.PlannedBackers(last.Ends)
+	short := newBackingLoss(b.timeline, h, b.quorum, h.PlannedUntil(b.quorum), h.PlannedBackers(last.Ends))
+	short.relied = last.Ends
 	b.violate(short)
 }
 
-// settleWatched compares the ends of those holds of which enough is known.
+// settleWatched looks at the holds, and compares the ends of those of which enough is known.
 func (b *backing) settleWatched() {
+	for _, h := range b.changed {
+		b.look(h)
+	}
 	for _, h := range b.returned {
 		last, _ := h.Promised()
 		p := b.holds.Of(h)
@@ -199,7 +209,7 @@ func (b *backing) settleWatched() {
 	if b.looked {
 		b.awaiting = timeline.Without(b.awaiting, func(h **timeline.Hold) bool { return b.compareWatched(*h) })
 	}
-	b.returned, b.looked = b.returned[:0], false
+	b.returned, b.changed, b.looked = b.returned[:0], b.changed[:0], false
 }
 
 // compareWatched is compare for keys that a watch reports. It returns false if not enough is known yet.
@@ -218,8 +228,8 @@ func (b *backing) compareWatched(h *timeline.Hold) (done bool) {
 	case seen && !b.quorum.Quorum(may):
 		b.judged++
 		p.told = true
-		short := newBackingLoss(b.timeline, h, b.quorum, b.timeline.MayKeepUntil(h, b.quorum, p.promise.At))
-		short.granted, short.relied, short.kept = p.promise, p.promise.Ends, may
+		short := newBackingLoss(b.timeline, h, b.quorum, b.timeline.MayKeepUntil(h, b.quorum, p.promise.At), may)
+		short.granted, short.relied = p.promise, p.promise.Ends
 		if p.promise == h.AtGrant {
 			short.sent = h.Keys.Sent
 		}
@@ -231,12 +241,12 @@ func (b *backing) compareWatched(h *timeline.Hold) (done bool) {
 	return true
 }
 
-// lose notes that the hold is not backed from an instant on.
-func (b *backing) lose(h *timeline.Hold, p *protection, from history.Time) {
+// lose notes that the hold is not backed from an instant on, because only some nodes keep it.
+func (b *backing) lose(h *timeline.Hold, p *protection, from history.Time, kept timeline.Nodes) {
 	if p.lost == nil {
 		p.lost = &backingLoss{}
 	}
-	*p.lost = *newBackingLoss(b.timeline, h, b.quorum, from)
+	*p.lost = *newBackingLoss(b.timeline, h, b.quorum, from, kept)
 }
 
 // lossOf returns how the hold loses its backing, which may be found later.
@@ -262,7 +272,7 @@ func (b *backing) violate(u *backingLoss) {
 func (b *backing) finding(end history.Time) Finding {
 	for _, c := range b.timeline.Clients {
 		for _, h := range c.Holds {
-			if h.Granted && b.seen() {
+			if h.Granted && (b.seen() || b.watched()) {
 				b.look(h)
 			}
 		}
@@ -285,6 +295,10 @@ func (b *backing) finding(end history.Time) Finding {
 		return notExercised(NotApplicable, keepsNothing)
 	case !h.Keys && !h.Entries:
 		return notExercised(NotApplicable, noKeys)
+	case b.watched() && b.timeline.Header.Permits() == 1 && b.shared.lease.first != nil:
+		f := unseen("lease exclusion is violated, so some hold was not backed; " + keysUnseen + " to tell which")
+		f.Where = b.shared.lease.first.where()
+		return f
 	case b.watched() && b.judged > 0:
 		return because(Holds, Event{Role: RoleAccess}.say("%s, each no later than the ends of the keys on a quorum", counted(b.judged, "validity end")))
 	case h.Watched:

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -157,9 +158,9 @@ func (c *conflict) causes() []Cause {
 	case c.lapsed:
 		over := Event{Role: RoleAccess, From: c.lapse, Client: c.client}.say("client %d's validity was over at %s", c.client, at(c.lapse))
 		return broken(StopsInTime, append([]Event{over}, pauseOf(c.paused, c.client)...)...)
-	case c.lost.seen() && (c.lost.at <= c.at || !c.contender.lost.seen()):
+	case c.lost.seen() && (c.lost.at <= c.at || !c.late && !c.contender.lost.seen()):
 		return c.lost.causes()
-	case c.contender.lost.seen():
+	case c.contender.lost.seen() && !c.late: // it may have lost it after that
 		return c.contender.lost.causes()
 	case c.seen && !c.lost.is() && !c.contender.lost.is():
 		both := Event{Role: RoleAccess, Client: c.contender.client}
@@ -245,6 +246,7 @@ type backingLoss struct {
 	never    bool         // as it was granted
 	keyless  bool         // no node was ever seen to have its key
 	shares   bool         // holds can be shared, so that a lock may keep keys of some where nobody sees them
+	late     bool         // a watch has reported it: what happened took place before
 	relied   history.Time // the keys end at this instant, before the end that the holder counts on; 0: they are lost
 	from     history.Time // when the hold was granted
 	sent     history.Time // when its client had first sent its key, if relied is by its grant; 0: not known
@@ -267,11 +269,11 @@ func (u *backingLoss) is() bool { return u != nil && u.client != 0 }
 // seen reports whether it did, and the key is not one that nobody sees.
 func (u *backingLoss) seen() bool { return u.is() && !(u.keyless && u.shares) }
 
-func newBackingLoss(line *timeline.Timeline, h *timeline.Hold, quorum timeline.Electorate, from history.Time) *backingLoss {
+func newBackingLoss(line *timeline.Timeline, h *timeline.Hold, quorum timeline.Electorate, from history.Time, kept timeline.Nodes) *backingLoss {
 	u := &backingLoss{
 		reliance: relianceOf(line, h), quorum: quorum, resource: h.Resource.Name, token: h.Token, ttl: h.TTL,
-		at: from, from: h.GrantedAt, stored: line.Header.Entries, kept: h.Backers(line.Now + 1), ignored: h.Keys.Ignored,
-		divided: h.Keys.Divided(), shares: line.Header.Permits() > 1,
+		at: from, from: h.GrantedAt, stored: line.Header.Entries, kept: kept, ignored: h.Keys.Ignored,
+		divided: h.Keys.Divided(), shares: line.Header.Permits() > 1, late: line.Header.Watched,
 	}
 	for _, held := range h.Resource.Holds {
 		if held != h && held.Leased() && u.divided&held.Backers(line.Now+1) != 0 {
@@ -335,7 +337,7 @@ func (u *backingLoss) causes() (causes []Cause) {
 	}
 	because := func(reason string) func(timeline.KeyLoss) bool {
 		return func(v timeline.KeyLoss) bool {
-			return v.Reason == reason && !v.Restored() && !v.Foreign() && !u.own(v) && !u.over(v)
+			return v.Reason == reason && !v.Restored() && !v.Foreign() && !u.own(v) && !u.over(v) && !u.unasked(v)
 		}
 	}
 	add(KeepsOrStaysAway, because(history.Forgotten), "%v forgot client %d's key %s")
@@ -367,6 +369,11 @@ func (u *backingLoss) own(v timeline.KeyLoss) bool {
 	return v.Client == u.client && (v.Reason == history.Deleted || v.Reason == history.Overwritten)
 }
 
+// unasked reports whether a watch has reported that some client took the key away, and does not know which.
+func (u *backingLoss) unasked(v timeline.KeyLoss) bool {
+	return u.late && v.Client == 0 && (v.Reason == history.Deleted || v.Reason == history.Overwritten)
+}
+
 // over reports whether the key's TTL would have been over anyway when the hold lost its backing.
 func (u *backingLoss) over(v timeline.KeyLoss) bool {
 	return v.Reason != history.Expired && v.Due <= u.at
@@ -384,7 +391,15 @@ func (u *backingLoss) lost(which func(timeline.KeyLoss) bool, format string) (e 
 		return e, false
 	}
 	e = Event{Role: RoleLoss, Client: u.client, Token: u.token, Nodes: listNodes(lost, func(n int) history.Time { return when[n] })}
-	return e.say(format, lost, u.client, times(e.Nodes)), true
+	return e.say(format, lost, u.client, u.times(e.Nodes)), true
+}
+
+// times prints when nodes lost a key, as [times] does. A watch reports only by when.
+func (u *backingLoss) times(list []NodeTime) string {
+	if !u.late {
+		return times(list)
+	}
+	return "by " + at(slices.MaxFunc(list, func(a, b NodeTime) int { return cmp.Compare(a.At, b.At) }).At)
 }
 
 // sharing returns the causes if nodes gave their votes to two holds.
@@ -423,6 +438,9 @@ func (u *backingLoss) unexplained() (told []Event) {
 	if e, some := u.lost(u.over, "the TTL of client %[2]d's key, which %[1]v lost %[3]s, was over, and nobody renewed it"); some {
 		told = append(told, e)
 	}
+	if e, some := u.lost(u.unasked, "%v no longer had client %d's key %s, because a request took it away, and the history does not tell whose"); some {
+		told = append(told, e)
+	}
 	if len(told) == 0 {
 		told = u.expired()
 	}
@@ -450,6 +468,9 @@ func (u *backingLoss) expired() []Event {
 		return []Event{e.say("the lock itself had asked for less: client %d's key was gone %s before its TTL of %v was over, as its node had been asked to", u.client, textfmt.FourDigits(early), u.ttl)}
 	case early > timeline.Noticeable:
 		return []Event{e.say("client %d's key was gone %s before its TTL was over, and no fault made a clock wrong", u.client, textfmt.FourDigits(early))}
+	case u.late:
+		e, _ = u.lost(func(timeline.KeyLoss) bool { return true }, "on %v client %d's key had expired %s, and it went on holding the lock")
+		return []Event{e}
 	}
 	counted := "the lock counted on it for longer"
 	if u.overran() && !u.granted.Agrees {
@@ -524,6 +545,8 @@ func (u *backingLoss) finding(end history.Time) Finding {
 	switch {
 	case u.stored:
 		bare = bare.say("from %s on the store had no entry of client %d, which %s", at(u.at), u.client, relied)
+	case u.late:
+		bare = bare.say("from %s on no more than %s backed it, and client %d %s", at(u.at), votesOf(u.quorum, u.kept), u.client, relied)
 	default:
 		bare = bare.say("from %s on only %s backed it, and client %d %s", at(u.at), votesOf(u.quorum, u.kept), u.client, relied)
 	}
@@ -672,6 +695,7 @@ var deadlineLate = Event{Role: RoleAccess, Text: "the lock's own deadline is lat
 type shared struct {
 	overlaps timeline.PerResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
 	backing  *backing
+	lease    *exclusion
 
 	vacancies *vacancies // nil: nobody reads them
 }

@@ -48,7 +48,8 @@ type exclusion struct {
 }
 
 func newLease(line *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.LeaseWindow, capacity: line.Header.Permits(), timeline: line, shared: s}
+	s.lease = &exclusion{kind: timeline.LeaseWindow, capacity: line.Header.Permits(), timeline: line, shared: s}
+	return s.lease
 }
 
 func newSection(line *timeline.Timeline, s *shared) propertyChecker {

@@ -63,9 +63,9 @@ func Unasked(b history.Bounds) []Property {
 }
 
 // explains reports whether what is found for the property is a cause of what another finds: overlaps of lost updates,
-// and the loss of backing of overlaps.
+// and the loss of backing of overlaps. An overlap explains, too, what is left unknown of backing.
 func (p Property) explains(other Property) bool {
-	return p == Lease && other == Effect || p == Backing && (other == Lease || other == Section || other == Effect)
+	return p == Lease && (other == Effect || other == Backing) || p == Backing && (other == Lease || other == Section || other == Effect)
 }
 
 // find returns the property's entry in the table.

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -222,6 +223,53 @@ func (t *Timeline) MayKeep(h *Hold, until, returned history.Time) (may, surely, 
 		}
 	}
 	return may, surely, unseen
+}
+
+// ReportedUnbacked returns the first instant of the hold's lease window at which no quorum backs it, by what a watch has
+// reported, and the nodes that may back it then. Forever: no instant is known.
+//
+// The watch must have seen the key on a quorum. Otherwise nobody knows under which name the lock keeps it.
+func (t *Timeline) ReportedUnbacked(h *Hold, quorum Electorate) (from history.Time, may Nodes) {
+	from = Forever
+	if h.Keys.Past == nil || !quorum.Quorum(h.Keys.Seen()) {
+		return from, may
+	}
+	for _, n := range quorum.Nodes().List() {
+		at := max(t.lacksSince(h, n), h.Windows[LeaseWindow].From)
+		if at >= from {
+			continue
+		}
+		able := quorum.Nodes()
+		for _, other := range able.List() {
+			if t.lacksSince(h, other) <= at && at <= t.seen[other] {
+				able = able.Without(other)
+			}
+		}
+		if !quorum.Quorum(able) {
+			from, may = at, able
+		}
+	}
+	return from, may
+}
+
+// lacksSince returns an instant from which on a node certainly does not back the hold, until that up to which its watch
+// has reported everything. Forever: no such instant is known. A node that is down may back the hold.
+func (t *Timeline) lacksSince(h *Hold, node int) history.Time {
+	since := h.Acquire.At
+	lost := slices.IndexFunc(h.Keys.Past.Lost, func(v KeyLoss) bool { return v.Node == node })
+	switch {
+	case lost >= 0:
+		since = h.Keys.Past.Lost[lost].At
+	case h.Keys.Seen().Has(node):
+		return Forever
+	}
+	if t.Down.Has(node) || t.seenSince[node] > since {
+		return Forever
+	}
+	if since = max(since, t.quarantinedUntil[node]); since > t.seen[node] {
+		return Forever
+	}
+	return since
 }
 
 // MayKeepUntil returns until when a quorum may have kept the keys of a hold, as they were when a call returned.

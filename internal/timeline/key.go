@@ -72,7 +72,7 @@ func (t *Timeline) keyChanged(f *Fact, _ bool) bool {
 
 // watchedKey enters a change of a key that a watch reports. It took place before, at a time that is not
 // known, and for a client that is not known. So nothing is judged by it but clean-up, the truth of releases and
-// extensions, and how long a key was to live.
+// extensions, how long a key was to live, and that it was gone.
 func (t *Timeline) watchedKey(f *Fact) {
 	for _, h := range f.Locked.Holds {
 		if h.Token != f.Token {
@@ -94,7 +94,24 @@ func (t *Timeline) watchedKey(f *Fact) {
 				keys.Deleted = keys.Deleted.With(f.Node)
 			}
 		}
+		h.reportLoss(f)
 	}
+}
+
+// reportLoss notes whether a node has lost the key of a hold, as of a change that a watch reports. A loss without a
+// reason is not noted, nor that of a key whose end is not known: it may be a guess that such a key is the hold's.
+func (h *Hold) reportLoss(f *Fact) {
+	if past := h.Keys.Past; past != nil {
+		past.Lost = Without(past.Lost, func(v *KeyLoss) bool { return v.Node == f.Node })
+	}
+	if f.Kind != history.KeyGone || !h.Granted || h.ReleaseCalled || f.Reason == "" || h.Keys.End(f.Node) == Forever {
+		return
+	}
+	v := KeyLoss{Node: f.Node, Reason: f.Reason, At: f.Time, Client: f.Client, Silent: LongAgo, Kept: Forever, Due: Forever}
+	if f.Reason == history.Expired && h.ExtendTTL == 0 {
+		v.Early = h.Acquire.At.Add(h.TTL).Sub(f.Time)
+	}
+	h.KeyHistory().Lost = append(h.KeyHistory().Lost, v)
 }
 
 // MayBeDeleted reports whether a client may have deleted the key, or the entry, that is gone.
