@@ -31,6 +31,7 @@ type Watch struct {
 	log   Log
 	keys  map[string]held // as recorded, by their names
 	clock serverClock     // of the current server
+	flows bool            // its first stream has begun
 }
 
 // held is a key.
@@ -95,6 +96,9 @@ func open(ctx context.Context, addr string) (*stream, error) {
 
 func (w *Watch) follow(ctx context.Context, asking *redis.Client, s *stream, lost string, began func()) error {
 	w.clock = serverClock{}
+	if err := w.awaitStream(ctx, asking, s); err != nil {
+		return err
+	}
 	before := w.log.Now()
 	last, there, err := list(ctx, asking)
 	if err != nil {
@@ -130,6 +134,23 @@ func (w *Watch) follow(ctx context.Context, asking *redis.Client, s *stream, los
 			return ctx.Err()
 		}
 	}
+}
+
+// awaitStream waits until the first server sends changes as it makes them, which takes up to a tenth of a second: what
+// it has not sent when it is killed is never recorded. The keys of a server that has come back are more urgent.
+func (w *Watch) awaitStream(ctx context.Context, asking *redis.Client, s *stream) error {
+	if w.flows {
+		return nil
+	}
+	if err := asking.Publish(ctx, "lockstorm", "").Err(); err != nil { // a change that concerns no key
+		return err
+	}
+	now, err := lookAt(ctx, asking)
+	if err == nil {
+		_, err = w.upTo(ctx, s, now.offset)
+	}
+	w.flows = err == nil
+	return err
 }
 
 func (w *Watch) upTo(ctx context.Context, s *stream, offset int64) ([]change, error) {

@@ -248,3 +248,21 @@ func TestOtherDatabases(t *testing.T) {
 	}
 	l.expect("key-set k a without an expiry", "key-gone k a deleted")
 }
+
+// A server that is killed soon after the watch has begun has sent its changes by then.
+func TestServerIsKilledAtOnce(t *testing.T) {
+	for range 5 {
+		s, w, l := begin(t, redisserver.Options{})
+		_, ended := follow(t, w, s.Addr(), "")
+		servertest.Do(t, s, "SET k a PX 100000")
+		s.Kill()
+		if err := <-ended; err == nil {
+			t.Error("the watch of a server that is gone has ended without an error")
+		}
+		l.mu.Lock()
+		if !slices.Equal(l.events, []string{"key-set k a"}) {
+			t.Errorf("recorded %v", l.events)
+		}
+		l.mu.Unlock()
+	}
+}
