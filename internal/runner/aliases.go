@@ -402,12 +402,12 @@ func (a *aliases) vanished(e *history.Event, k *aliasedKey) {
 }
 
 // pass records an event about a key. If a watch reports the keys of clients that share a lock, it is a guess which
-// call set it, which nobody is to be blamed by: then its end is not known.
+// call set it, which nobody is to be blamed by: then its end is not known, nor why it is gone.
 func (a *aliases) pass(e *history.Event, k *aliasedKey) {
 	named := *e
 	named.Resource, named.Token = k.call.resource, k.token
 	if a.late && a.share > 1 {
-		named.Ends = 0
+		named.Ends, named.Reason = 0, ""
 	}
 	if e.Client != 0 && a.lock(e.Client) == a.lock(k.call.client) {
 		named.Client = k.call.client

@@ -279,8 +279,8 @@ func TestAliasesOfLateKeys(t *testing.T) {
 	}
 }
 
-// Of several keys that a lock keeps on a node the last end counts. Where it is a guess whose keys a watch reports, no end
-// is told.
+// Of several keys that a lock keeps on a node the last end counts, and the last loss. Where it is a guess whose keys a
+// watch reports, no end is told, and no reason.
 func TestAliasesOfSeveralKeysEndTogether(t *testing.T) {
 	set := func(name string, ends history.Time) history.Event {
 		return history.Event{Time: 2, Kind: history.KeySet, Sent: 1, Client: 1, Node: 1, Resource: name, Token: "x", Ends: ends}
@@ -288,15 +288,18 @@ func TestAliasesOfSeveralKeysEndTogether(t *testing.T) {
 	extended := set("queue", 15)
 	extended.Kind = history.KeyExtended
 	events := []history.Event{{Time: 1, Kind: history.Acquire, Client: 1, Resource: "stock", Token: "1.1"}, set("queue", 10), set("stock", 30), set("note", 20), extended, set("counter", 0)}
+	for _, name := range []string{"queue", "stock", "note", "counter"} {
+		events = append(events, history.Event{Time: 3, Kind: history.KeyGone, Reason: history.Evicted, Node: 1, Resource: name, Token: "x"})
+	}
 	for _, c := range []struct {
 		late  bool
 		share int
 		want  string
 	}{
-		{false, 1, "key-set 10, key-extended 30, key-extended 30, key-extended 0"},
-		{true, 1, "key-set 10, key-extended 30, key-extended 30, key-extended 0"},
-		{false, 2, "key-set 10, key-extended 30, key-extended 30, key-extended 0"},
-		{true, 2, "key-set 0, key-extended 0, key-extended 0, key-extended 0"},
+		{false, 1, "key-set 10, key-extended 30, key-extended 30, key-extended 0, key-gone 0 evicted"},
+		{true, 1, "key-set 10, key-extended 30, key-extended 30, key-extended 0, key-gone 0 evicted"},
+		{false, 2, "key-set 10, key-extended 30, key-extended 30, key-extended 0, key-gone 0 evicted"},
+		{true, 2, "key-set 0, key-extended 0, key-extended 0, key-extended 0, key-gone 0"},
 	} {
 		var log history.Log
 		a := newAliases(&log, c.late, c.share)
@@ -305,7 +308,7 @@ func TestAliasesOfSeveralKeysEndTogether(t *testing.T) {
 		}
 		var got []string
 		for _, e := range log[1:] {
-			got = append(got, fmt.Sprintf("%v %d", e.Kind, int64(e.Ends)))
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%v %d %s", e.Kind, int64(e.Ends), e.Reason)))
 		}
 		if joined := strings.Join(got, ", "); joined != c.want {
 			t.Errorf("late %v, %d callers: %s, want %s", c.late, c.share, joined, c.want)
