@@ -15,10 +15,19 @@ import (
 
 // Tests here do not read stored results: these are renewed on purpose, and may be older than the program.
 
-func TestUnknownPage(t *testing.T) {
-	err := run(t.Context(), []string{"debate", "debat"}, true, false)
-	if err == nil || !strings.Contains(err.Error(), `there is no page "debat"`) {
-		t.Error(err)
+func TestMistakenArguments(t *testing.T) {
+	for _, c := range []struct {
+		pages   []string
+		missing bool
+		want    string
+	}{
+		{[]string{"debate", "debat"}, false, `there is no page "debat"`},
+		{[]string{"agreement", "bench"}, true, "bench is measured as a whole"},
+		{[]string{"mutants", "mine.diff"}, true, "mutants is measured as a whole"},
+	} {
+		if err := run(t.Context(), c.pages, true, c.missing); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %s", c.pages, err, c.want)
+		}
 	}
 }
 

@@ -78,6 +78,9 @@ func run(ctx context.Context, names []string, stored, missing bool) error {
 		usage()
 		return errors.New("name a page")
 	}
+	if i := slices.IndexFunc(names, func(name string) bool { return name != "agreement" }); missing && i >= 0 {
+		return fmt.Errorf("-missing is for the page agreement, which stores single rows: %s is measured as a whole", names[i])
+	}
 	if names[0] == "mutants" && len(names) > 1 && strings.HasSuffix(names[1], ".diff") {
 		c, err := openCheckout()
 		if err != nil {
