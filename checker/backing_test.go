@@ -1,8 +1,10 @@
 package checker_test
 
 import (
+	"cmp"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -208,5 +210,113 @@ func TestBackingOracle(t *testing.T) {
 	})
 	if !t.Failed() && (broken*20 < all || broken*20 > 19*all) {
 		t.Errorf("%d of %d histories violate backing; want between a twentieth and the rest", broken, all)
+	}
+}
+
+// watchOf returns the history as a watch of the nodes' keys records it: late, without whose changes they are, and after a
+// gap only how the keys differ from those recorded.
+func watchOf(t *rapid.T, events []history.Event) []history.Event {
+	isKey := func(e history.Event) bool {
+		return e.Kind == history.KeySet || e.Kind == history.KeyExtended || e.Kind == history.KeyGone
+	}
+	type name struct{ resource, token string }
+	watched := slices.DeleteFunc(slices.Clone(events), isKey)
+	end := watched[len(watched)-1]
+	watched = watched[:len(watched)-1]
+	for node := 1; node <= keyNodes; node++ {
+		changes := slices.DeleteFunc(slices.Clone(events), func(e history.Event) bool { return !isKey(e) || e.Node != node })
+		is, recorded, names := map[name]history.Event{}, map[name]bool{}, []name{}
+		for _, e := range changes {
+			names = append(names, name{e.Resource, e.Token})
+		}
+		since, now := history.Time(0), history.Time(0)
+		later := func() history.Time { return now + history.Time(rapid.IntRange(0, 1).Draw(t, "later")) }
+		for now = later(); now < end.Time; now = later() + 1 {
+			gap := rapid.IntRange(0, 4).Draw(t, "gap") == 0
+			if gap {
+				since = now
+				now = later()
+			}
+			look := now
+			now = min(later(), end.Time)
+			record := func(e history.Event) {
+				e.Time, recorded[name{e.Resource, e.Token}] = now, e.Kind != history.KeyGone
+				if e.Kind == history.KeyGone {
+					e.Client, e.Reason = 0, rapid.SampledFrom([]string{e.Reason, e.Reason, ""}).Draw(t, "reason")
+				}
+				watched = append(watched, e)
+			}
+			for gap || len(changes) > 0 && changes[0].Time <= look {
+				if gap && (len(changes) == 0 || changes[0].Time > since) {
+					gap = false
+					for _, k := range names {
+						switch e, there := is[k]; {
+						case there && !recorded[k]:
+							record(e)
+						case recorded[k] && !there:
+							record(history.Event{Kind: history.KeyGone, Node: node, Resource: k.resource, Token: k.token, Reason: history.RolledBack})
+						}
+					}
+					continue
+				}
+				e := changes[0]
+				changes = changes[1:]
+				k := name{e.Resource, e.Token}
+				if is[k] = e; e.Kind == history.KeyGone {
+					delete(is, k)
+				}
+				if !gap {
+					record(e)
+				}
+			}
+			watched = append(watched, history.Event{Kind: history.EntriesSeen, Node: node, Time: now, Sent: look, Since: since})
+		}
+	}
+	slices.SortStableFunc(watched, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
+	return append(watched, end)
+}
+
+// Law: of keys that a watch reports backing is violated only if it is, and does not hold if lease exclusion is violated.
+func TestBackingThatIsWatched(t *testing.T) {
+	seen, unseen := 0, 0
+	repeat(t, 5_000, func(t *rapid.T) {
+		header, events := drawTurmoil(t)
+		header.Quarantine = rapid.SampledFrom([]time.Duration{0, 12}).Draw(t, "quarantine")
+		end := events[len(events)-1]
+		end.Time *= 4 // the watch looks more often
+		events = events[:len(events)-1]
+		for i := range events {
+			e := &events[i]
+			e.Time *= 4
+			if e.Kind == history.KeySet || e.Kind == history.KeyExtended {
+				e.Ends = never
+			}
+			if e.Kind == history.KeySet && rapid.Bool().Draw(t, "evicted") {
+				events = append(events, history.Event{Kind: history.KeyGone, Node: e.Node, Resource: e.Resource, Token: e.Token, Reason: history.Evicted,
+					Time: min(e.Time+history.Time(rapid.IntRange(0, 20).Draw(t, "after")), end.Time)})
+			}
+		}
+		slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
+		events = append(events, end)
+		exact := judge(header, events, checker.Backing).Finding(checker.Backing)
+		header.Watched = true
+		late := watchOf(t, events)
+		is := judge(header, late, checker.Backing).Finding(checker.Backing)
+		switch lease := judge(header, late, checker.Lease).Finding(checker.Lease); {
+		case is.Verdict == checker.Violated && exact.Verdict != checker.Violated:
+			t.Fatalf("the watch: %s\nthe truth: %v, %s, in\n%s\nand under the watch\n%s", is.Story(), exact.Verdict, exact.Story(), listed(events), listed(late))
+		case lease.Verdict == checker.Violated && is.Verdict != checker.Violated && is.Verdict != checker.Unknown:
+			t.Fatalf("%s\nbut backing %v: %s, in\n%s", lease.Story(), is.Verdict, is.Story(), listed(late))
+		}
+		if exact.Verdict == checker.Violated {
+			if is.Verdict == checker.Violated {
+				seen++
+			} else {
+				unseen++
+			}
+		}
+	})
+	if !t.Failed() && seen*20 < unseen {
+		t.Errorf("the watch shows %d violations, and not %d: too few", seen, unseen)
 	}
 }

@@ -225,7 +225,7 @@ func (t *Timeline) MayKeep(h *Hold, until, returned history.Time) (may, surely, 
 	return may, surely, unseen
 }
 
-// ReportedUnbacked returns the first instant of the hold's lease window at which no quorum backs it, by what a watch has
+// ReportedUnbacked returns the first instant since its grant at which no quorum backs the hold, by what a watch has
 // reported, and the nodes that may back it then. Forever: no instant is known.
 //
 // The watch must have seen the key on a quorum. Otherwise nobody knows under which name the lock keeps it.
@@ -235,11 +235,10 @@ func (t *Timeline) ReportedUnbacked(h *Hold, quorum Electorate) (from history.Ti
 		return from, may
 	}
 	for _, n := range quorum.Nodes().List() {
-		at := max(t.lacksSince(h, n), h.Windows[LeaseWindow].From)
+		at, able := t.lacksSince(h, n), quorum.Nodes()
 		if at >= from {
 			continue
 		}
-		able := quorum.Nodes()
 		for _, other := range able.List() {
 			if t.lacksSince(h, other) <= at && at <= t.seen[other] {
 				able = able.Without(other)

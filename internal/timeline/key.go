@@ -99,12 +99,12 @@ func (t *Timeline) watchedKey(f *Fact) {
 }
 
 // reportLoss notes whether a node has lost the key of a hold, as of a change that a watch reports. A loss without a
-// reason is not noted, nor that of a key whose end is not known: it may be a guess that such a key is the hold's.
+// reason is not noted: it may be a guess that the key was the hold's.
 func (h *Hold) reportLoss(f *Fact) {
 	if past := h.Keys.Past; past != nil {
 		past.Lost = Without(past.Lost, func(v *KeyLoss) bool { return v.Node == f.Node })
 	}
-	if f.Kind != history.KeyGone || !h.Granted || h.ReleaseCalled || f.Reason == "" || h.Keys.End(f.Node) == Forever {
+	if f.Kind != history.KeyGone || !h.Granted || h.ReleaseCalled || f.Reason == "" {
 		return
 	}
 	v := KeyLoss{Node: f.Node, Reason: f.Reason, At: f.Time, Client: f.Client, Silent: LongAgo, Kept: Forever, Due: Forever}
@@ -119,8 +119,8 @@ func MayBeDeleted(e *history.Event) bool {
 	return e.Kind == history.EntryDeleted || e.Kind == history.KeyGone && (e.Reason == history.Deleted || e.Reason == "")
 }
 
-// ExactKeys reports whether the history records changes of keys when they take place.
-func ExactKeys(h history.Header) bool { return h.Keys && !h.Watched }
+// ExactKeys reports whether the history records the keys of the lock on the nodes when they change.
+func ExactKeys(h history.Header) bool { return h.Keys && !h.Watched && !h.Electorate().None() }
 
 // settleKeys enters the changes of an instant. It is known now who held the lock and who had
 // called release. The checkers can read the changes until they have settled.
