@@ -66,7 +66,7 @@ func newBacking(line *timeline.Timeline, s *shared) propertyChecker {
 // seen reports whether the history records keys, or entries, when they change.
 func (b *backing) seen() bool {
 	h := &b.timeline.Header
-	return !h.Watched && (h.Entries || h.Keys && !b.quorum.None())
+	return timeline.ExactKeys(*h) || h.Entries && !h.Watched
 }
 
 // watched reports whether a watch records the keys.

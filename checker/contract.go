@@ -79,7 +79,7 @@ type untoldExtension struct {
 
 func newContract(line *timeline.Timeline, _ *shared) propertyChecker {
 	c := &contract{header: line.Header, quorum: timeline.ElectorateOf(line.Header), timeline: line}
-	c.exact = timeline.ExactKeys(c.header) && !c.quorum.None()
+	c.exact = timeline.ExactKeys(c.header)
 	c.truth, c.upkeep = newTruth(c), upkeep{contract: c}
 	return c
 }

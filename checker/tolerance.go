@@ -268,7 +268,7 @@ func (t *tolerance) fairExtension(a attempt) bool {
 	h, lock := a.hold, timeline.ElectorateOf(t.timeline.Header)
 	c, gone := h.Client, t.timeline.Down|h.Client.Unlinked
 	switch {
-	case !timeline.ExactKeys(t.timeline.Header) || lock.None() || gone == 0 || t.changed >= a.call:
+	case !timeline.ExactKeys(t.timeline.Header) || gone == 0 || t.changed >= a.call:
 		return false
 	case h.Expired() || h.Lost || h.ReleaseCalled || h.ExtendTTL != 0 && h.ExtendTTL < h.TTL:
 		return false
