@@ -12,7 +12,8 @@ import (
 //
 // A planned failover pauses the master's clients instead, as CLIENT PAUSE does, until at the end the
 // replica, which has every change by then, takes its place. Nothing is lost, and nothing expires
-// meanwhile. A migration of the key's slot that pauses writes is the same to a lock.
+// meanwhile. A migration of the key's slot that pauses writes is the same to a lock. In a setting with a
+// store another member leads from then on, if the node did; its clock is the other member's own.
 type Failover struct {
 	Node     int  `yaml:"node" want:"1.. or all"`
 	Planned  bool `yaml:"planned,omitempty"` // the master pauses its clients and hands over every change. Otherwise it dies
@@ -71,8 +72,9 @@ func (f *Failover) String() string {
 
 func (f *Failover) validate(s Setting) error { return field("node", f.requires(s)) }
 
-func (*Failover) requires(s Setting) error {
-	if s.Replication == nil {
+func (f *Failover) requires(s Setting) error {
+	handsOver := s.Store != nil && f.Planned && f.ClockOffset == 0
+	if s.Replication == nil && !handsOver {
 		return errors.New("no node has a replica: the setting has no replication")
 	}
 	return nil
@@ -91,15 +93,18 @@ func (f *Failover) Effects(Setting) Effects {
 	return f.effects(f.Node, e)
 }
 
-// PlannedFeature is the feature of failovers that lose nothing.
-const PlannedFeature Feature = "failover: planned"
+// The features of failovers: of those that lose nothing, and of the others.
+const (
+	PlannedFeature   Feature = "failover: planned"
+	UnplannedFeature Feature = "failover: not planned"
+)
 
 func (f *Failover) features() []Feature {
 	list := f.Takeover.features(f.Node)
 	if f.Planned {
-		list = append(list, PlannedFeature)
+		return append(list, PlannedFeature)
 	}
-	return list
+	return append(list, UnplannedFeature)
 }
 
 func (f *Failover) simpler(Setting) Action {

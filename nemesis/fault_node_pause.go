@@ -6,7 +6,8 @@ import "fmt"
 // in its socket; the server processes them in order when it continues.
 //
 // With client_pause the server runs, and CLIENT PAUSE makes it hold the requests back. No key expires or
-// is evicted meanwhile: what is due goes at the end. On a real server only writes and scripts wait.
+// is evicted meanwhile: what is due goes at the end. On a real server only writes and scripts wait. A node that leads
+// a store goes on to lead.
 type NodePause struct {
 	Node        int  `yaml:"node" want:"1.. or all"`
 	ClientPause bool `yaml:"client_pause,omitempty"`

@@ -30,7 +30,7 @@ func (b *SplitBrain) String() string {
 
 func (b *SplitBrain) validate(s Setting) error { return field("node", b.requires(s)) }
 
-func (*SplitBrain) requires(s Setting) error { return (*Failover)(nil).requires(s) }
+func (*SplitBrain) requires(s Setting) error { return new(Failover).requires(s) }
 
 // Old reports whether a client reaches the old master.
 func (b *SplitBrain) Old(client int) bool {

@@ -30,6 +30,7 @@ type ensemble struct {
 
 	counted     map[int]int     // how many other nodes were connected at a client's first change
 	held        []*storeRequest // in the hands of the leader, in the order in which they came
+	postponed   []*storeRequest // of these: the leader pauses its clients, and has not begun with them
 	committed   int64           // ground time at which all changes are replicated
 	expiryCheck int64           // ground time of the earliest scheduled check for expiry
 
@@ -77,7 +78,8 @@ func (w *World) leaderChanged() {
 	}
 }
 
-func (n *node) runs() bool { return !n.down && !n.stopped }
+// runs reports whether a node takes part in the store: also if it only pauses its clients.
+func (n *node) runs() bool { return !n.down && (!n.stopped || n.frozen) }
 
 // connects reports whether two nodes reach each other.
 func (s *ensemble) connects(a, b int) bool { return s.cut.Has(a) == s.cut.Has(b) }
@@ -189,6 +191,22 @@ func lostChanges(n uint64) string {
 		return "without the last change"
 	}
 	return fmt.Sprintf("without the last %d changes", n)
+}
+
+// handOver makes another node lead, with every change, if a node leads that has paused its clients and another can.
+func (w *World) handOver(n *node) {
+	postponed := w.takePostponed()
+	if s := w.store; s.leader == n.id {
+		w.expireEntries()
+		for _, r := range s.replicas {
+			r.catchUp(math.MaxInt64)
+		}
+		w.depose()
+		w.elect()
+	}
+	for _, i := range postponed {
+		w.handleAtNode(i)
+	}
 }
 
 // leaderClocks reads the clocks of the leader's machine.
@@ -412,7 +430,7 @@ func (w *World) checkExpiry(at int64) {
 		return
 	}
 	s.expiryCheck = noTimer
-	if s.leader != 0 {
+	if s.leader != 0 && !w.node(s.leader).frozen {
 		w.expireEntries()
 		w.awaitExpiry()
 	}

@@ -35,28 +35,31 @@ func TestElections(t *testing.T) {
 		s    nemesis.Setting
 		want string
 	}{
-		"in a circle":        {stored(1, 3, crash(1, 10*ms, 40*ms), crash(2, 60*ms, 10*ms), crash(3, 100*ms, 10*ms)), "1@0s 0@10ms 2@30ms 0@60ms 3@80ms 0@100ms 1@120ms"},
-		"past one":           {stored(1, 5, crash(2, 5*ms, time.Second), crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 3@30ms"},
-		"back too soon":      {stored(1, 3, crash(1, 10*ms, 5*ms)), "1@0s 0@10ms 2@30ms"},
-		"a follower":         {stored(1, 3, crash(2, 10*ms, 10*ms)), "1@0s"},
-		"no majority":        {stored(1, 3, crash(3, 10*ms, 100*ms), crash(2, 20*ms, 50*ms)), "1@0s 0@20ms 2@90ms"},
-		"lost in between":    {stored(1, 3, crash(1, 10*ms, 100*ms), crash(2, 20*ms, 60*ms)), "1@0s 0@10ms 2@100ms"},
-		"half":               {stored(1, 4, crash(3, 10*ms, 100*ms), crash(2, 20*ms, 50*ms)), "1@0s 0@20ms 2@90ms"},
-		"alone":              {stored(1, 1, crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 1@40ms"},
-		"one that fell out":  {stored(1, 3, crash(1, 10*ms, 90*ms), crash(2, 25*ms, 2*ms)), "1@0s 0@10ms 2@30ms"},
-		"stands still":       {stored(1, 3, fault(&nemesis.NodePause{Node: 1}, 10*ms, ms)), "1@0s 0@10ms 2@30ms"},
-		"asynchronous":       {asynchronous(1, 2, crash(1, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
-		"no replica is left": {asynchronous(1, 2, crash(2, 5*ms, time.Second), crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 1@40ms"},
-		"power":              {stored(1, 3, fault(&nemesis.PowerLoss{Node: 1}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
-		"shutdown":           {stored(1, 3, fault(&nemesis.Shutdown{Node: 1}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
-		"cut off":            {stored(1, 3, isolate(10*ms, 100*ms, 1)), "1@0s 0@10ms 2@30ms"},
-		"the others cut off": {stored(1, 3, isolate(10*ms, 100*ms, 2, 3)), "1@0s 0@10ms 2@30ms"},
-		"a follower cut off": {stored(1, 3, isolate(10*ms, 100*ms, 2)), "1@0s"},
-		"past one cut off":   {stored(1, 5, isolate(5*ms, time.Second, 2), crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 3@30ms"},
-		"healed too soon":    {stored(1, 3, isolate(10*ms, 5*ms, 1)), "1@0s 0@10ms 2@30ms"},
-		"cut in halves":      {stored(1, 4, isolate(10*ms, 100*ms, 3, 4)), "1@0s 0@10ms 2@130ms"},
-		"cut and crashed":    {stored(1, 5, isolate(10*ms, 200*ms, 5), crash(3, 20*ms, 40*ms), crash(4, 30*ms, 40*ms)), "1@0s 0@30ms 2@80ms"},
-		"old snapshot":       {stored(1, 3, fault(&nemesis.OldSnapshot{Node: 1, Age: ms}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
+		"in a circle":          {stored(1, 3, crash(1, 10*ms, 40*ms), crash(2, 60*ms, 10*ms), crash(3, 100*ms, 10*ms)), "1@0s 0@10ms 2@30ms 0@60ms 3@80ms 0@100ms 1@120ms"},
+		"past one":             {stored(1, 5, crash(2, 5*ms, time.Second), crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 3@30ms"},
+		"back too soon":        {stored(1, 3, crash(1, 10*ms, 5*ms)), "1@0s 0@10ms 2@30ms"},
+		"a follower":           {stored(1, 3, crash(2, 10*ms, 10*ms)), "1@0s"},
+		"no majority":          {stored(1, 3, crash(3, 10*ms, 100*ms), crash(2, 20*ms, 50*ms)), "1@0s 0@20ms 2@90ms"},
+		"lost in between":      {stored(1, 3, crash(1, 10*ms, 100*ms), crash(2, 20*ms, 60*ms)), "1@0s 0@10ms 2@100ms"},
+		"half":                 {stored(1, 4, crash(3, 10*ms, 100*ms), crash(2, 20*ms, 50*ms)), "1@0s 0@20ms 2@90ms"},
+		"alone":                {stored(1, 1, crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 1@40ms"},
+		"one that fell out":    {stored(1, 3, crash(1, 10*ms, 90*ms), crash(2, 25*ms, 2*ms)), "1@0s 0@10ms 2@30ms"},
+		"stands still":         {stored(1, 3, fault(&nemesis.NodePause{Node: 1}, 10*ms, ms)), "1@0s 0@10ms 2@30ms"},
+		"pauses its clients":   {stored(1, 3, fault(&nemesis.NodePause{Node: 1, ClientPause: true}, 10*ms, 50*ms)), "1@0s"},
+		"hands over":           {stored(1, 3, fault(&nemesis.Failover{Node: 1, Planned: true}, 10*ms, 50*ms)), "1@0s 0@60ms 2@60ms"},
+		"no leader hands over": {stored(1, 3, fault(&nemesis.Failover{Node: 2, Planned: true}, 10*ms, 50*ms)), "1@0s"},
+		"asynchronous":         {asynchronous(1, 2, crash(1, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
+		"no replica is left":   {asynchronous(1, 2, crash(2, 5*ms, time.Second), crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 1@40ms"},
+		"power":                {stored(1, 3, fault(&nemesis.PowerLoss{Node: 1}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
+		"shutdown":             {stored(1, 3, fault(&nemesis.Shutdown{Node: 1}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
+		"cut off":              {stored(1, 3, isolate(10*ms, 100*ms, 1)), "1@0s 0@10ms 2@30ms"},
+		"the others cut off":   {stored(1, 3, isolate(10*ms, 100*ms, 2, 3)), "1@0s 0@10ms 2@30ms"},
+		"a follower cut off":   {stored(1, 3, isolate(10*ms, 100*ms, 2)), "1@0s"},
+		"past one cut off":     {stored(1, 5, isolate(5*ms, time.Second, 2), crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 3@30ms"},
+		"healed too soon":      {stored(1, 3, isolate(10*ms, 5*ms, 1)), "1@0s 0@10ms 2@30ms"},
+		"cut in halves":        {stored(1, 4, isolate(10*ms, 100*ms, 3, 4)), "1@0s 0@10ms 2@130ms"},
+		"cut and crashed":      {stored(1, 5, isolate(10*ms, 200*ms, 5), crash(3, 20*ms, 40*ms), crash(4, 30*ms, 40*ms)), "1@0s 0@30ms 2@80ms"},
+		"old snapshot":         {stored(1, 3, fault(&nemesis.OldSnapshot{Node: 1, Age: ms}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
 	} {
 		expect(t, name, leaders(play(t, c.s, func(w *World) { sleep(w, 1, 2*time.Second) })), c.want)
 	}
@@ -93,6 +96,32 @@ func TestAsynchronousStoreForgets(t *testing.T) {
 	})
 	expect(t, "leaders", leaders(log), "1@0s 0@36ms 2@56ms")
 	expect(t, "told", goneEntries(log), "2 leads without the last 2 changes; 3 forgotten at 56ms")
+}
+
+// A leader that pauses its clients holds their requests back, at whatever node they are, and nothing expires. One that
+// hands over loses nothing, though it answers before it replicates.
+func TestLeaderPausesItsClients(t *testing.T) {
+	for name, c := range map[string]struct {
+		action nemesis.Action
+		want   string
+	}{
+		"goes on":    {&nemesis.NodePause{Node: 1, ClientPause: true}, "1@0s"},
+		"hands over": {&nemesis.Failover{Node: 1, Planned: true}, "1@0s 0@60ms 2@60ms"},
+	} {
+		log := play(t, asynchronous(1, 2, fault(c.action, 10*ms, 50*ms)), func(w *World) {
+			u := user{w, 1}
+			short := create("a", "1")
+			short.TTL, short.Expires = 20*ms, true
+			u.ask(short, time.Second)
+			until(w, 1, 8*ms)
+			expect(t, name+", before", u.ask(create("b", "2"), time.Second), "b@2=2 at 10ms") // at its replica at 39 ms
+			u.connect(2)
+			expect(t, name+", meanwhile", u.ask(create("c", "3"), time.Second), "c@4=3 at 61ms")
+			expect(t, name+", left", u.ask(list, time.Second), "b@2=2 c@4=3 at 63ms")
+		})
+		expect(t, name, leaders(log), c.want)
+		expect(t, name, goneEntries(log), "1 expired at 60ms")
+	}
 }
 
 // goneEntries lists the recorded losses of leaders, and the entries that no client deleted.

@@ -102,13 +102,18 @@ var nodeFaults = handlers{
 	handle(func(w *World, f injection[*nemesis.NodePause]) {
 		n := w.node(f.Action.Node)
 		w.stop(n, f.Action.ClientPause, f.ForGood)
-		w.fallBehind(n.id)
+		if !n.runs() {
+			w.fallBehind(n.id)
+		}
 		w.leaderChanged()
 		w.disturbNodes(n.id)
 	}, func(w *World, f injection[*nemesis.NodePause]) {
 		n := w.node(f.Action.Node)
 		w.goOn(n)
 		w.leaderChanged()
+		for _, i := range w.takePostponed() {
+			w.handleAtNode(i)
+		}
 		w.proceed(n) // what waits in its socket is answered before it hears from the leader
 		w.keepUp(n.id)
 		w.mendNodes(n.id)
@@ -156,6 +161,13 @@ var rollbackFaults = handlers{
 		w.rollBack(n, w.replicated(n))
 	}, func(w *World, f injection[*nemesis.Failover]) {
 		n := w.node(f.Action.Node)
+		if w.store != nil && f.Action.Planned {
+			w.goOn(n)
+			w.handOver(n)
+			w.proceed(n)
+			w.mendNodes(n.id)
+			return
+		}
 		if f.Action.Planned {
 			w.goOn(n)
 			w.crash(n, history.WithAllItsKeys)
@@ -165,7 +177,11 @@ var rollbackFaults = handlers{
 		if f.Action.Planned {
 			w.mendNodes(n.id)
 		}
-	}, nemesis.NodeClockFeature, nemesis.PlannedFeature), func(w *World, f injection[*nemesis.Failover]) { w.keepReplica(f.Action.Node) }),
+	}, nemesis.NodeClockFeature, nemesis.PlannedFeature, nemesis.UnplannedFeature), func(w *World, f injection[*nemesis.Failover]) {
+		if w.setting.Replication != nil {
+			w.keepReplica(f.Action.Node)
+		}
+	}),
 
 	// A split brain gives a node a second master until the fault ends. The history shows one
 	// node, which has the keys of both. Its links count as down, because clients that reach

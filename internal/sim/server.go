@@ -225,6 +225,9 @@ func (w *World) stop(n *node, clients, forGood bool) {
 func (w *World) goOn(n *node) {
 	if n.frozen {
 		n.frozen, n.thawed, w.nextExpiry = false, w.now, w.now
+		if w.store != nil && w.store.leader == n.id {
+			w.awaitExpiry()
+		}
 	}
 	n.stopped = false
 }

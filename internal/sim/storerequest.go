@@ -116,6 +116,9 @@ func (w *World) handleStoreRequest(n *node, i int32) {
 	case w.store.leader == 0, !w.store.connects(n.id, w.store.leader):
 		q.outcome = noLeader
 		w.sendOutcome(i)
+	case w.node(w.store.leader).frozen:
+		q.message = i
+		w.store.held, w.store.postponed = append(w.store.held, q), append(w.store.postponed, q)
 	case q.request.Kind != env.SessionLease:
 		w.askBackend(i)
 	default:
@@ -123,6 +126,20 @@ func (w *World) handleStoreRequest(n *node, i int32) {
 		w.store.held = append(w.store.held, q)
 		w.lead(q)
 	}
+}
+
+// takePostponed returns the messages of the requests that a leader held back while it paused its clients.
+func (w *World) takePostponed() (messages []int32) {
+	if w.store == nil {
+		return nil
+	}
+	for _, q := range w.store.postponed {
+		if q.message != noMessage {
+			messages = append(messages, w.dismiss(q))
+		}
+	}
+	w.store.postponed = nil
+	return messages
 }
 
 // sendOutcome sends the outcome of a request to the client.
