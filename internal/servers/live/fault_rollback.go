@@ -14,7 +14,7 @@ import (
 func Failovers() FaultHandlers {
 	return FaultHandlers{
 		handler[*nemesis.Failover]{
-			Features: []nemesis.Feature{nemesis.PlannedFeature},
+			Features: []nemesis.Feature{nemesis.PlannedFeature, nemesis.UnplannedFeature},
 			Begin: func(w *World, f injection[*nemesis.Failover]) error {
 				if f.Action.Planned {
 					w.links.Disturb(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
@@ -83,6 +83,33 @@ func Failovers() FaultHandlers {
 				}, func() {
 					w.fleet.Servers[node-1], w.recoveries[node-1] = heir, recovery{}
 					w.keyWatch(node).resume(w.server(node).Addr(), history.RolledBack)
+					w.links.Mend(nemesis.Links{Nodes: []int{node}}, untouched)
+				})
+				return nil
+			},
+			EndsLater: true,
+		},
+	}
+}
+
+// Successions returns the handler of planned failovers for a store whose members are [Predecessor]s.
+func Successions() FaultHandlers {
+	return FaultHandlers{
+		handler[*nemesis.Failover]{
+			Features: []nemesis.Feature{nemesis.PlannedFeature},
+			Begin: func(w *World, f injection[*nemesis.Failover]) error {
+				w.links.Disturb(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
+				return w.pauseClients(f.Action.Node)
+			},
+			End: func(w *World, f injection[*nemesis.Failover]) error {
+				node, server := f.Action.Node, w.server(f.Action.Node).(Predecessor)
+				w.plan.endLater(f.Number, func() error {
+					if err := server.HandOver(w.over); err != nil {
+						return err
+					}
+					return sendAll(w.over, server, unpauseClients)
+				}, func() {
+					w.states[node-1] = up
 					w.links.Mend(nemesis.Links{Nodes: []int{node}}, untouched)
 				})
 				return nil

@@ -108,6 +108,15 @@ type Commander interface {
 	Do(ctx context.Context, command ...string) (reply any, err error)
 }
 
+// Predecessor is a member of a store that can make another one take its place.
+type Predecessor interface {
+	Commander
+
+	// HandOver makes another member lead, with every change of this one, if this one leads. Its
+	// clients are paused. It returns when this one follows.
+	HandOver(ctx context.Context) error
+}
+
 // Clocked is a server whose wall clock can be set. From then on it is ahead of the
 // machine's clock, and runs ppm parts per million too fast.
 type Clocked interface {

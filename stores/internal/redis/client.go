@@ -55,7 +55,7 @@ func (k Store) Servers() *live.StoreServers {
 	}
 	return &live.StoreServers{
 		Product: k.product(), Port: 6379, Oldest: "7.0", Version: k.Version,
-		Handlers: Handlers, Start: k.Open, Installed: k.installed,
+		Handlers: k.Handlers(), Start: k.Open, Installed: k.installed,
 		Clients: clients,
 		WithRedis: func(binary string) *live.StoreServers {
 			k.Binary = binary

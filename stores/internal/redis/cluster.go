@@ -48,7 +48,7 @@ func (d *deployment) startCluster(ctx context.Context) error {
 	}
 	return await(ctx, func(ctx context.Context) error {
 		for _, s := range d.servers {
-			info, err := s.ask(ctx, "CLUSTER", "INFO")
+			info, err := s.Do(ctx, "CLUSTER", "INFO")
 			if err != nil {
 				return err
 			}
@@ -58,6 +58,35 @@ func (d *deployment) startCluster(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// HandOver implements [live.Predecessor] in a cluster, by CLUSTER FAILOVER at a replica.
+func (s *Server) HandOver(ctx context.Context) error {
+	isMaster := func(ctx context.Context, s *Server) (bool, error) {
+		role, err := s.Do(ctx, "ROLE") // "master", …, or "slave", …
+		fields, _ := role.([]any)
+		return len(fields) > 0 && fields[0] == "master", err
+	}
+	if leads, err := isMaster(ctx, s); !leads {
+		return err
+	}
+	for _, heir := range s.all.servers {
+		info, err := heir.Do(ctx, "INFO", "replication")
+		if err != nil || !strings.Contains(fmt.Sprint(info), "master_port:"+s.announced()+"\r\n") || !strings.Contains(fmt.Sprint(info), "master_link_status:up") {
+			continue
+		}
+		if _, err := heir.Do(ctx, "CLUSTER", "FAILOVER"); err != nil {
+			return err
+		}
+		return await(ctx, func(ctx context.Context) error {
+			leads, err := isMaster(ctx, s)
+			if leads {
+				err = fmt.Errorf("%s is still a master, although %s has been asked to take over", s.Name, heir.Name)
+			}
+			return err
+		})
+	}
+	return fmt.Errorf("%s has no replica that could take over", s.Name)
 }
 
 // nodes returns the lines of the file of one member.

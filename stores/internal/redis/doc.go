@@ -3,7 +3,7 @@
 //
 //	fleet, err := Store{Cluster: true}.Open(ctx, setting, seed)
 //	...
-//	world, err := live.Open(setting, seed, sink, fleet, Handlers)
+//	world, err := live.Open(setting, seed, sink, fleet, Store{Cluster: true}.Handlers())
 //
 // There are two products:
 //
@@ -14,8 +14,8 @@
 //     2 and 3 are masters of one unused slot each, because masters with slots elect the replica that
 //     takes over. All others are replicas of node 1.
 //
-// Lockstorm promotes nothing. The times of Sentinel and of the cluster are short and fixed here: the
-// setting's election is ignored.
+// Lockstorm promotes nothing, unless a plan has the master of a cluster hand over (CLUSTER FAILOVER). The
+// times of Sentinel and of the cluster are short and fixed here: the setting's election is ignored.
 //
 // An entry of [env.Store] is a string with a TTL. Its revision is drawn from a counter (INCR) by the
 // script that creates or renews it. Scripts that renew and delete compare the revision and, like the

@@ -100,7 +100,7 @@ func settle(f *storetest.Fleet, kind Store) (master *Server) {
 	storetest.Eventually(f.T, "all replicas follow one master", func() bool {
 		for _, server := range f.Servers {
 			s := server.(*Server)
-			role, err := s.ask(f.T.Context(), "ROLE") // "master", offset, replicas as host, port and offset
+			role, err := s.Do(f.T.Context(), "ROLE") // "master", offset, replicas as host, port and offset
 			fields, _ := role.([]any)
 			if err != nil || len(fields) != 3 {
 				continue
@@ -396,4 +396,44 @@ func renewal(e env.Entry, ttl time.Duration) env.StoreRequest {
 // deletion returns the request that deletes an entry at its revision.
 func deletion(e env.Entry) env.StoreRequest {
 	return env.StoreRequest{Op: env.StoreDelete, Key: e.Key, Revision: e.Revision}
+}
+
+// A master of a cluster hands over to a replica, which has every key that it has, and requests that it held back
+// meanwhile are carried out by the next one.
+func TestHandOver(t *testing.T) {
+	f := storetest.Open(t, opens(Store{Cluster: true}))
+	want := []env.Entry{f.Create(expiring("a/0", "first", long))}
+	before := settle(f, Store{Cluster: true})
+	do := func(words ...string) {
+		t.Helper()
+		if _, err := before.Do(t.Context(), words...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("CLIENT", "PAUSE", "1000000000", "WRITE")
+	created := make(chan env.Entry)
+	go func() { created <- f.Insist(expiring("a/1", "second", long)).Entries[0] }()
+	storetest.Eventually(t, "the master holds the request back", func() bool {
+		info, err := before.Do(t.Context(), "INFO", "clients")
+		return err == nil && !strings.Contains(fmt.Sprint(info), "blocked_clients:0\r\n")
+	})
+	if err := before.HandOver(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case e := <-created:
+		t.Errorf("a master that pauses its clients has created %+v", e)
+	default:
+	}
+	do("CLIENT", "UNPAUSE")
+	want = append(want, <-created)
+	if after := settle(f, Store{Cluster: true}); after == before {
+		t.Errorf("%s is still the master", after.Name)
+	}
+	if got := f.Insist(listA).Entries; !reflect.DeepEqual(got, want) {
+		t.Errorf("there are %+v, not %+v", got, want)
+	}
+	if err := before.HandOver(t.Context()); err != nil { // it leads no more
+		t.Error(err)
+	}
 }

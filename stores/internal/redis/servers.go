@@ -24,7 +24,13 @@ import (
 )
 
 // Handlers lists how each kind of fault is injected.
-var Handlers = slices.Concat(live.Anywhere(), live.Outages(), live.Stops())
+func (k Store) Handlers() live.FaultHandlers {
+	all := slices.Concat(live.Anywhere(), live.Outages())
+	if k.Cluster {
+		return slices.Concat(all, live.Stops(nemesis.ClientPauseFeature), live.Successions())
+	}
+	return slices.Concat(all, live.Stops())
+}
 
 // startTimeout bounds how long a process may take to answer, and the deployment to be ready.
 // quitTimeout bounds a clean shutdown, in which a master waits for its replicas.
@@ -39,6 +45,7 @@ type Server struct {
 	sentinel *child.Daemon // nil: there is none
 	link     *wire.Link    // where the other members find the redis-server
 	file     *aof.File
+	all      *deployment
 }
 
 // Addr returns the host:port where clients find the redis-server.
@@ -209,7 +216,7 @@ func (d *deployment) add(node int) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Daemon: p, file: aof.In(p.Dir)}
+	s := &Server{Daemon: p, file: aof.In(p.Dir), all: d}
 	keeps := d.setting.Persistence != nemesis.Nothing && d.setting.Persistence != ""
 	options := redisserver.PersistenceArgs(keeps, d.setting.Persistence == nemesis.EverySecond)
 	p.Command = func() (*exec.Cmd, error) {
@@ -254,7 +261,7 @@ func (d *deployment) startServers(ctx context.Context, config func(*Server) []st
 	}
 	replicas := d.kind.copies(len(d.servers)) - 1
 	return await(ctx, func(ctx context.Context) error {
-		role, err := d.servers[0].ask(ctx, "ROLE") // "master", offset, replicas that are in sync
+		role, err := d.servers[0].Do(ctx, "ROLE") // "master", offset, replicas that are in sync
 		if err != nil {
 			return err
 		}
@@ -285,8 +292,8 @@ func (s *Server) announced() string {
 	return port
 }
 
-// ask sends a command to the redis-server, past the clients' links.
-func (s *Server) ask(ctx context.Context, command ...string) (any, error) {
+// Do implements [live.Commander]: it asks the redis-server, past the clients' links.
+func (s *Server) Do(ctx context.Context, command ...string) (any, error) {
 	return redisserver.Operator(s.Addr()).Do(ctx, command...)
 }
 
