@@ -31,7 +31,7 @@ func decided(t *testing.T, args ...string) (code int, out, problems string) {
 }
 
 // leases runs a scenario on real servers and counts the runs that violated
-// lease exclusion.
+// lease exclusion. In each of them backing is violated, or not known.
 func leases(t *testing.T, scenario string, runs int) (code, violated int) {
 	t.Helper()
 	code, out, problems := decided(t, "run", scenario, "--backend", "process", "--runs", fmt.Sprint(runs), "--format", "json", "--out", t.TempDir())
@@ -47,6 +47,9 @@ func leases(t *testing.T, scenario string, runs int) (code, violated int) {
 		switch o.Verdicts["lease"] {
 		case "violated":
 			violated++
+			if b := o.Verdicts["backing"]; b != "violated" && b != "unknown" {
+				t.Errorf("lease is violated, and backing is %s", b)
+			}
 		case "holds":
 		default:
 			t.Errorf("lease is %s", o.Verdicts["lease"])
@@ -58,6 +61,13 @@ func leases(t *testing.T, scenario string, runs int) (code, violated int) {
 func TestCrashRestartOnRealServers(t *testing.T) {
 	t.Parallel()
 	if _, violated := leases(t, "crash-restart", 3); violated == 0 {
+		t.Error("no run of 3 violated lease exclusion")
+	}
+}
+
+func TestFailoverOnRealServers(t *testing.T) {
+	t.Parallel()
+	if _, violated := leases(t, "failover-fenced", 3); violated == 0 {
 		t.Error("no run of 3 violated lease exclusion")
 	}
 }
