@@ -13,8 +13,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/memory"
 	"github.com/lockstorm/lockstorm/locktest"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
@@ -233,6 +235,17 @@ func TestCallersShareALock(t *testing.T) {
 	})
 	if want := fmt.Sprint(map[int]int{1: 1, 2: 1}); tried.Err != nil || fmt.Sprint(opened) != want || fmt.Sprint(closed) != want {
 		t.Errorf("%v: opened %v, closed %v", tried.Err, opened, closed)
+	}
+}
+
+// Law: a caller that shares a lock is not blamed for a key that it cannot delete because the lock is cut off.
+func TestCallersAreCutOffTogether(t *testing.T) {
+	c := locktest.Config{Nodes: 1, Clients: 1, TTL: 2 * time.Second, Promises: []checker.Property{checker.Cleanup}}
+	cut := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}}
+	s := locktest.Storm{Name: "release-cut-off", Callers: 2, Rounds: 3, Plan: nemesis.Plan{{Action: cut, Start: nemesis.When(2, env.StepBeforeRelease, 0), End: nemesis.After(c.TTL)}}}
+	tried := locktest.Try(t, c, s, 1, func(env locktest.Env) locktest.Locker { return onOneNode(env) })
+	if tried.Err != nil || len(tried.Broken) > 0 {
+		t.Errorf("%v: %s", tried.Err, tried.Reason)
 	}
 }
 

@@ -25,7 +25,8 @@ import (
 //
 // If clients share a lock, each key is set by a connection of the first of them. Which call it
 // belongs to is guessed, and corrected when a call is granted that has fewer keys than another
-// one's value.
+// one's value. A key of no hold counts as one of a call that waits as long as there is one that may have
+// set it: only then is it known that it was left behind.
 type aliases struct {
 	next  history.Sink
 	late  bool                // a watch reports the keys
@@ -42,10 +43,12 @@ type lockCall struct {
 	began           history.Time
 	grantedAt       history.Time
 	granted, over   bool // over: it was refused, or its release has returned
+	overAt          history.Time
 
 	value  string            // of the try under way, or of the hold; empty: no key has been set
 	sent   history.Time      // when it was first sent
 	others map[string]string // tokens, by the values of other tries
+	tries  int               // others so far
 	former map[string]bool   // values of the hold that extensions have replaced
 }
 
@@ -57,13 +60,15 @@ type keyLocation struct {
 
 // aliasedKey says which call set a key, or set it last.
 type aliasedKey struct {
-	call         *lockCall
-	value, token string
-	sent         history.Time
-	exists       bool
-	overwritten  bool   // the next key there has replaced it
-	detail       string // says that it has no expiry
-	ends         history.Time
+	call        *lockCall
+	value       string
+	client      int    // as whose key it counts: mostly the call's
+	token       string // the call's, or that of another try
+	sent        history.Time
+	exists      bool
+	overwritten bool   // the next key there has replaced it
+	detail      string // says that it has no expiry
+	ends        history.Time
 }
 
 // tokenOnNode identifies the keys that a node has under one token.
@@ -85,12 +90,14 @@ func (a *aliases) Record(e *history.Event) {
 		})
 	case history.Granted:
 		if c := a.last(e.Client, e.Time); c != nil && c.token == e.Token {
-			a.decide(c, e)
+			a.decide(c)
 			c.granted, c.grantedAt = true, e.Time
+			a.settle(e)
 		}
 	case history.Refused, history.Released:
 		if c := a.last(e.Client, e.Time); c != nil && c.token == e.Token {
-			c.over = true
+			c.over, c.overAt = true, e.Time
+			a.settle(e)
 		}
 	case history.KeySet:
 		a.set(e)
@@ -129,6 +136,11 @@ func (a *aliases) last(client int, at history.Time) *lockCall {
 	return nil
 }
 
+// waited reports whether the call was waiting for the lock at a time after it began.
+func (c *lockCall) waited(at history.Time) bool {
+	return !(c.granted && at > c.grantedAt) && !(c.over && at > c.overAt)
+}
+
 // lock returns the number of the lock of a client, which clients may share.
 func (a *aliases) lock(client int) int { return (client - 1) / a.share }
 
@@ -142,11 +154,14 @@ func (a *aliases) callOf(e *history.Event, before *aliasedKey) *lockCall {
 		return before.call // an extension
 	}
 	var best *lockCall
+	// What the calls were doing when the request was sent counts: since then one may have been granted the lock.
 	rank := func(c *lockCall) int {
-		switch waits := !c.granted && !c.over; {
-		case waits && c.value == e.Token:
-			return 4
+		switch waits, waited := !c.granted && !c.over, c.waited(e.Sent); {
+		case waited && (c.value == e.Token || c.others[e.Token] != ""):
+			return 5
 		case waits && c.value == "":
+			return 4
+		case waited && c.value == "":
 			return 3
 		case c.value == e.Token || c.others[e.Token] != "":
 			return 2
@@ -174,7 +189,11 @@ func (a *aliases) set(e *history.Event) {
 			delete(a.keys, at)
 			return
 		}
-		a.keys[at] = &aliasedKey{call: c, value: e.Token, token: a.tokenOf(c, e, a.keys[at]), sent: e.Sent}
+		a.note(c, e, a.keys[at])
+		a.settle(e)
+		k := &aliasedKey{call: c, value: e.Token, sent: e.Sent}
+		k.client, k.token = a.named(k)
+		a.keys[at] = k
 	}
 	k := a.key(e)
 	if k == nil {
@@ -186,41 +205,34 @@ func (a *aliases) set(e *history.Event) {
 		e = &back
 	}
 	if a.appeared(e, k); a.late && k.call.granted {
-		a.decide(k.call, e)
+		a.decide(k.call)
+		a.settle(e)
 	}
 }
 
-// tokenOf returns the token of what a call has set, where there was another key before or none.
-func (a *aliases) tokenOf(c *lockCall, e *history.Event, before *aliasedKey) string {
+// note notes the value of what a call has set, where there was another key before or none.
+func (a *aliases) note(c *lockCall, e *history.Event, before *aliasedKey) {
 	replaces := before != nil && before.overwritten && before.call == c && before.value == c.value
 	extends := c.granted && (!a.late || e.Sent > c.grantedAt)
 	switch {
 	case c.value == "":
-		c.value, c.sent = e.Token, e.Sent
+		c.switchTo(e.Token)
+		c.sent = e.Sent
 	case e.Token == c.value || c.former[e.Token]:
 	case extends && replaces:
 		c.former[c.value] = true
-		a.switchTo(c, e.Token, e)
+		c.switchTo(e.Token)
 	case c.others[e.Token] != "" || extends || e.Sent < c.sent:
-		return c.tokenOfOther(e.Token)
+		c.has(e.Token)
 	default:
-		a.switchTo(c, e.Token, e)
+		c.switchTo(e.Token)
 		c.sent = e.Sent
 	}
-	return c.token
-}
-
-// tokenOfOther returns the token of another try.
-func (c *lockCall) tokenOfOther(value string) string {
-	if c.others[value] == "" {
-		c.others[value] = fmt.Sprintf("%s, try %d", c.token, len(c.others)+1)
-	}
-	return c.others[value]
 }
 
 // decide gives the token of a call that is granted to the value that more keys have than ever had the
 // last one: then that is of a late request. A lock may keep several keys on a node.
-func (a *aliases) decide(c *lockCall, by *history.Event) {
+func (a *aliases) decide(c *lockCall) {
 	had, have := 0, map[string]int{}
 	for _, k := range a.keys {
 		switch {
@@ -238,16 +250,16 @@ func (a *aliases) decide(c *lockCall, by *history.Event) {
 		}
 	}
 	if best != c.value {
-		a.switchTo(c, best, by)
+		c.switchTo(best)
 	}
 	if a.share > 1 {
-		a.takeOver(c, by)
+		a.takeOver(c)
 	}
 }
 
 // takeOver exchanges the keys of a call that is granted for those of another try of the same lock, if more of
 // these are there: they are its own. No try of a call is older than the call, and a hold keeps its keys.
-func (a *aliases) takeOver(c *lockCall, by *history.Event) {
+func (a *aliases) takeOver(c *lockCall) {
 	type try struct {
 		call  *lockCall
 		value string
@@ -273,80 +285,104 @@ func (a *aliases) takeOver(c *lockCall, by *history.Event) {
 	switch best.call {
 	case nil:
 	case c:
-		a.switchTo(c, best.value, by)
+		c.switchTo(best.value)
 	default:
-		a.exchange(c, best.call, best.value, by)
+		a.exchange(c, best.call, best.value)
 	}
 }
 
 // exchange gives a call the keys of another one that have a value, and the other one those of its own value.
-func (a *aliases) exchange(c, other *lockCall, value string, by *history.Event) {
-	was, token := c.value, other.token
+func (a *aliases) exchange(c, other *lockCall, value string) {
+	was := c.value
 	switch {
 	case value == other.value:
 		other.value, other.sent = was, c.sent
 	case was != "":
-		token = other.tokenOfOther(was)
+		other.has(was)
 	}
 	delete(other.others, value)
-	c.value, c.sent = value, by.Time
-	var there []keyLocation
-	for _, at := range slices.SortedFunc(maps.Keys(a.keys), compareLocations) {
-		k := a.keys[at]
-		to, as := c, c.token
+	c.value = value
+	for _, k := range a.keys {
 		switch {
 		case k.call == c && k.value == was:
-			to, as = other, token
-		case k.call != other || k.value != value:
-			continue
-		default:
-			c.sent = min(c.sent, k.sent)
+			k.call = other
+		case k.call == other && k.value == value:
+			k.call = c
 		}
-		if k.exists {
-			there = append(there, at)
-			a.vanished(&history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: k.call.client, Reason: history.Deleted}, k)
-		}
-		k.call, k.token = to, as
-	}
-	for _, at := range there {
-		k := a.keys[at]
-		a.appeared(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: k.call.client, Sent: k.sent, Detail: k.detail, Ends: k.ends}, k)
 	}
 }
 
-// switchTo makes a value that of the call. Keys with the value that was the call's, unless it was the
-// hold's, get a token of their own, and keys that have the new one the call's. by is the event that
-// shows it.
-func (a *aliases) switchTo(c *lockCall, value string, by *history.Event) {
-	was := c.value
+// switchTo makes a value that of the call. The one that was the call's, unless it was the hold's, is that of another
+// try.
+func (c *lockCall) switchTo(value string) {
+	if c.value != "" && !c.former[c.value] {
+		c.has(c.value)
+	}
 	c.value = value
-	if !c.former[was] {
-		a.rename(c, was, c.tokenOfOther(was), by)
-	}
-	if c.others[value] != "" {
-		a.rename(c, value, c.token, by)
+}
+
+// has notes the value of another try, which gets a token of its own.
+func (c *lockCall) has(value string) {
+	if c.others[value] == "" {
+		c.tries++
+		c.others[value] = fmt.Sprintf("%s, try %d", c.token, c.tries)
 	}
 }
 
-// rename gives the keys of a call that have a value another token.
-func (a *aliases) rename(c *lockCall, value, token string, by *history.Event) {
+// settle records whose the keys are, as far as that has changed. by is the event that shows it.
+func (a *aliases) settle(by *history.Event) {
+	var changed []keyLocation
+	for at, k := range a.keys {
+		switch client, token := a.named(k); {
+		case token == k.token:
+		case k.exists:
+			changed = append(changed, at)
+		default:
+			k.client, k.token = client, token
+		}
+	}
+	slices.SortFunc(changed, compareLocations)
 	reason := history.Deleted
 	if a.late {
 		reason = "" // nobody has deleted the hold's key: it was never there
 	}
-	var there []keyLocation
-	for _, at := range slices.SortedFunc(maps.Keys(a.keys), compareLocations) {
-		if k := a.keys[at]; k.call == c && k.value == value {
-			if k.exists {
-				there = append(there, at)
-				a.vanished(&history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: by.Client, Reason: reason}, k)
-			}
-			k.token = token
+	for _, at := range changed {
+		k := a.keys[at]
+		a.vanished(&history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: k.client, Reason: reason}, k)
+		k.client, k.token = a.named(k)
+	}
+	for _, at := range changed {
+		k := a.keys[at]
+		a.appeared(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: k.client, Sent: k.sent, Detail: k.detail, Ends: k.ends}, k)
+	}
+}
+
+// named returns as whose a key counts: a client and a token. If it seems to be left behind, but a call of the same
+// lock that may have set it still waits, it is that one's: nobody is to be blamed for what is not known.
+func (a *aliases) named(k *aliasedKey) (client int, token string) {
+	c := k.call
+	own := k.value == c.value || c.former[k.value]
+	if a.share > 1 && !(own && (c.granted || !c.over)) {
+		if w := a.waiterFor(k); w != nil {
+			return w.client, w.token
 		}
 	}
-	for _, at := range there {
-		a.appeared(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: by.Client, Sent: c.sent, Detail: a.keys[at].detail, Ends: a.keys[at].ends}, a.keys[at])
+	if own {
+		return c.client, c.token
 	}
+	return c.client, c.others[k.value]
+}
+
+// waiterFor returns a call that waits for the lock of a key, and was under way when the request was sent that set
+// the key, or nil.
+func (a *aliases) waiterFor(k *aliasedKey) *lockCall {
+	first := k.call.client - (k.call.client-1)%a.share
+	for client := first; client < first+a.share; client++ {
+		if c := a.last(client, k.sent); c != nil && !c.granted && !c.over && c.resource == k.call.resource {
+			return c
+		}
+	}
+	return nil
 }
 
 func compareLocations(a, b keyLocation) int {
@@ -409,8 +445,8 @@ func (a *aliases) pass(e *history.Event, k *aliasedKey) {
 	if a.late && a.share > 1 {
 		named.Ends, named.Reason = 0, ""
 	}
-	if e.Client != 0 && a.lock(e.Client) == a.lock(k.call.client) {
-		named.Client = k.call.client
+	if e.Client != 0 && a.lock(e.Client) == a.lock(k.client) {
+		named.Client = k.client
 	}
 	a.next.Record(&named)
 }

@@ -83,7 +83,7 @@ func TestAliases(t *testing.T) {
 				acquire(1, 1, "1.1"), set(5, 4, 1, 1, "k", "y"), set(5, 4, 1, 2, "k", "y"), set(6, 5, 1, 3, "k", "x"), granted(7, 1, "1.1"), gone(8, 1, 3, "k", "x"),
 			},
 			"1 acquire 1.1, 5 key-set 1.1 on 1, 5 key-set 1.1 on 2, 6 key-gone 1.1 on 1, 6 key-gone 1.1 on 2, 6 key-set 1.1, try 1 on 1, 6 key-set 1.1, try 1 on 2, 6 key-set 1.1 on 3, " +
-				"7 key-gone 1.1 on 3, 7 key-set 1.1, try 2 on 3, 7 key-gone 1.1, try 1 on 1, 7 key-gone 1.1, try 1 on 2, 7 key-set 1.1 on 1, 7 key-set 1.1 on 2, 7 granted 1.1, 8 key-gone 1.1, try 2 on 3",
+				"7 key-gone 1.1, try 1 on 1, 7 key-gone 1.1, try 1 on 2, 7 key-gone 1.1 on 3, 7 key-set 1.1 on 1, 7 key-set 1.1 on 2, 7 key-set 1.1, try 2 on 3, 7 granted 1.1, 8 key-gone 1.1, try 2 on 3",
 		},
 		{
 			"a hold whose keys are gone when it is granted does not take those of an earlier try",
@@ -171,13 +171,12 @@ func TestAliases(t *testing.T) {
 		want := "2 key-set 1.1 for 1 on 1, 3 key-gone 1.1 for 1 on 1, 3 key-set 2.1 for 2 on 1, 5 key-gone 2.1 for 2 on 1, " +
 			"6 key-set 1.1 for 1 on 1, 9 key-gone 1.1 for 3 on 1, " +
 			"11 key-set 1.2 for 1 on 1, 12 key-set 1.2 for 1 on 2, 13 key-set 2.2 for 2 on 3, " +
-			"14 key-gone 1.2 for 1 on 1, 14 key-gone 1.2 for 1 on 2, 14 key-set 1.2, try 1 for 1 on 1, 14 key-set 1.2, try 1 for 1 on 2, 14 key-set 1.2 for 1 on 4, " +
-			"15 key-gone 1.2, try 1 for 1 on 1, 15 key-gone 1.2, try 1 for 1 on 2, 15 key-gone 2.2 for 2 on 3, " +
-			"15 key-set 2.2 for 2 on 1, 15 key-set 2.2 for 2 on 2, 15 key-set 1.2, try 2 for 1 on 3, 16 key-gone 2.2 for 2 on 1, " +
+			"14 key-set 1.2 for 1 on 4, 15 key-gone 1.2 for 1 on 1, 15 key-gone 1.2 for 1 on 2, 15 key-gone 2.2 for 2 on 3, " +
+			"15 key-set 2.2 for 2 on 1, 15 key-set 2.2 for 2 on 2, 15 key-set 1.2 for 1 on 3, 16 key-gone 2.2 for 2 on 1, " +
 			"21 key-set 1.3 for 1 on 1, 23 key-set 2.3 for 2 on 1, " +
 			"24 key-gone 1.3 for 1 on 1, 24 key-gone 2.3 for 2 on 1, 24 key-set 2.3 for 2 on 1, 24 key-set 1.3 for 1 on 1, " +
-			"31 key-set 1.4 for 1 on 1, 32 key-gone 1.4 for 1 on 1, 32 key-set 1.4, try 1 for 1 on 1, 32 key-set 1.4 for 1 on 2, 35 key-gone 1.4, try 1 for 1 on 1, " +
-			"36 key-set 2.4 for 2 on 1, 37 key-gone 2.4 for 2 on 1, 38 key-set 1.4, try 1 for 1 on 1, 39 key-gone 1.4, try 1 for 1 on 1, 39 key-set 2.4 for 2 on 1"
+			"31 key-set 1.4 for 1 on 1, 32 key-set 1.4 for 1 on 2, 34 key-gone 1.4 for 1 on 1, 34 key-set 1.4, try 1 for 1 on 1, 35 key-gone 1.4, try 1 for 1 on 1, " +
+			"36 key-set 2.4 for 2 on 1, 37 key-gone 2.4 for 2 on 1, 38 key-set 2.4 for 2 on 1"
 		if joined := strings.Join(got, ", "); joined != want {
 			t.Errorf("%s\nwant\n%s", joined, want)
 		}
@@ -246,7 +245,7 @@ func TestAliasesOfLateKeys(t *testing.T) {
 			"a request of an earlier try that comes late is none of the hold",
 			[]history.Event{acquire, granted, set(11, 9, 3, "x"), set(12, 6, 1, "y"), set(13, 6, 2, "y")},
 			"1 acquire 1.1, 10 granted 1.1, 11 key-set 1.1 on 3, 12 key-set 1.1, try 1 on 1, " +
-				"13 key-set 1.1, try 1 on 2, 13 key-gone 1.1 on 3, 13 key-set 1.1, try 2 on 3, 13 key-gone 1.1, try 1 on 1, 13 key-gone 1.1, try 1 on 2, 13 key-set 1.1 on 1, 13 key-set 1.1 on 2",
+				"13 key-set 1.1, try 1 on 2, 13 key-gone 1.1, try 1 on 1, 13 key-gone 1.1, try 1 on 2, 13 key-gone 1.1 on 3, 13 key-set 1.1 on 1, 13 key-set 1.1 on 2, 13 key-set 1.1, try 2 on 3",
 		},
 		{
 			"a value that is first sent after the grant, and replaces the hold's, extends it",

@@ -105,6 +105,9 @@ func PrepareExternal(b Backend, s scenarios.Scenario, lock External) (Experiment
 	}
 	watched := b.Watched
 	b.Open = func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error) {
+		if lock.Callers > 1 {
+			sink = &callerLinks{next: sink, nodes: s.Nodes, share: lock.Callers, down: map[link]int{}}
+		}
 		return open(ctx, s, seed, newAliases(sink, watched, lock.Callers))
 	}
 	e, err := prepare(b, s, func(string) (lockKind, error) { return lock.kind(s.Store != nil), nil })
