@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/timeline"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Contract says that calls return in time, and what they return is true.
@@ -162,11 +163,13 @@ const (
 	NotifiesOfTheEnd Duty = "notifies-of-the-end" // a running holder learns in time that its hold has ended
 )
 
-// violate reports a violation by a call of a client, or by its hold.
+// violate reports a violation by a call of a client, or by its hold. A call that was cancelled before is over.
 func (c *contract) violate(duty Duty, where Place, tell func() []Event) {
 	c.breaches.add(func() Finding {
-		faults := eventsOf(c.timeline.Faults.Between(where.From, where.To), timeline.Forever, false)
-		return Finding{Duty: duty, Events: append(tell(), faults...), Where: &where}
+		faults := slices.DeleteFunc(c.timeline.Faults.Between(where.From, where.To), func(v timeline.Fault) bool {
+			return v.From < where.From && v.Kind.Does(nemesis.CancelsCall)
+		})
+		return Finding{Duty: duty, Events: append(tell(), eventsOf(faults, timeline.Forever, false)...), Where: &where}
 	})
 }
 
