@@ -250,9 +250,9 @@ func (s stormParams) callersGiveUp() (plan nemesis.Plan) {
 			cancelled(caller, env.StepBeforeRelease, 3, 0),
 		)
 	}
-	for n := range 12 {
+	for n := range 8 { // in between there is time to see what stays behind
 		lost := &nemesis.Reset{Links: nemesis.Links{Clients: []int{1}}, Way: nemesis.Replies, Once: true}
-		plan = append(plan, nemesis.Fault{Action: lost, Start: nemesis.At(s.ttl * time.Duration(2+n) / 5), End: nemesis.After(s.ttl / 6)})
+		plan = append(plan, nemesis.Fault{Action: lost, Start: nemesis.At(s.ttl * time.Duration(1+n) * 2 / 5), End: nemesis.After(s.ttl / 6)})
 	}
 	return plan
 }
