@@ -126,7 +126,7 @@ var redisFindings = []Finding{
 			{Subjects: all("redsync"), Storms: all("cancelled-unheard"), Properties: all(cleanup), Seldom: true},
 			{Subjects: all("redsync", "redsync-tuned"), Storms: all("call-is-cancelled", "callers-give-up"), Properties: all(cleanup), Seldom: true},
 		},
-		What: "A call that is cancelled removes what it has set by requests on its own context, which has ended: none of them is sent. Its keys stay on nodes that are in reach for the rest of the TTL, and nobody can have the lock meanwhile. (With the defaults of go-redis, which ignores the context while it waits for an answer, the call goes on instead, as if it had not been cancelled.)",
+		What: "A call that is cancelled removes what it has set by requests on its own context, which has ended: none of them is sent. Its keys stay on nodes that are in reach for the rest of the TTL, and nobody can have the lock meanwhile. (With the defaults of go-redis, which ignores the context while it waits for an answer, the call goes on instead, as if it had not been cancelled.) Neither does Unlock send anything once its context has ended: it returns the error of each node, and the hold's keys stay.",
 		Says: "“If the client failed to acquire the lock for some reason […] it will try to unlock all the instances (even the instances it believed it was not able to lock)” (the description of Redlock that its README follows).",
 	},
 	{
@@ -143,6 +143,7 @@ var redisFindings = []Finding{
 		Name: "release-is-sent-again", Kind: Defect,
 		Shows: []Shown{
 			{Subjects: all("redsync", "redislock"), Storms: all("replies-are-lost"), Properties: all(contract)},
+			{Subjects: all("redsync", "redislock"), Storms: all("callers-give-up"), Properties: all(contract), Seldom: true},
 		},
 		What: "A release whose answer is lost is sent again by go-redis, as it is by default. It finds nothing, and Unlock returns ErrLockAlreadyExpired, and Release ErrLockNotHeld, though it was the release itself that had deleted the key: the holder is told that the work may not have been alone, which it was. Without second tries (redsync-tuned, redislock-tuned) it is told of the broken connection.",
 		Says: "“ErrLockAlreadyExpired is the error resulting if trying to unlock the lock which already expired” (redsync's documentation); “ErrLockNotHeld is returned when trying to release an inactive lock” (redislock's).",
@@ -193,6 +194,15 @@ var redisFindings = []Finding{
 		},
 		What: "With FallbackSETPX the lock is acquired for a time, but extended until an instant all the same (PEXPIREAT). A server whose clock is ahead deletes the key and answers 1, as if it had been extended; the holder hears of it with the next extension, half a KeyValidity later.",
 		Says: "“Use SET PX instead of SET PXAT when acquiring locks” (documentation of the option): it says acquiring.",
+	},
+	{
+		Name: "rueidislock-takes-its-own-key-for-anothers", Kind: Defect,
+		Shows: []Shown{
+			{Subjects: all("rueidislock", "rueidislock-setpx"), Storms: all("callers-give-up"), Properties: all(cleanup), Seldom: true},
+		},
+		What: "A script that sets a key if it is absent, and whose answer is lost, is sent again by rueidis, because rueidislock says that its scripts may be. The second one finds the key that the first one has set, and says that the lock is taken. A key that is taken is not deleted, so it stays for the rest of the KeyValidity, and nobody can have the lock meanwhile, its own caller included. Version 1.0.59, which does not send scripts again, deletes it: L3 holds in 20 runs of callers-give-up, and is violated in 13 of 20 with version 1.0.79.",
+		Says: "“The lua scripts in rueidislock mod can also considered idempotent operations” (the request for this change).",
+		Link: "https://github.com/redis/rueidis/issues/925",
 	},
 	{
 		Name: "redislock-refresh-and-release-hang", Kind: Defect,
