@@ -31,7 +31,7 @@ func newReport() *cobra.Command {
 		Long: `Make one HTML file, readable in any browser without other files, from stored results.
 A DIR holds a run or many runs, a debate or comparison, the cases of a hunt, a sweep or
 advice (--out of each), or directories with any of these. Debates of several backends are
-shown side by side. A history or a case can also be named directly.
+shown side by side. A history, a case or an advice can also be named directly.
 
 The page shows each row of the debate with the claims of both sides and the observed
 verdicts; the full story of violated runs, up to --details; pictures of sweeps and

@@ -78,7 +78,7 @@ model recommends. "go doc ./internal/measure/tune" explains the calculation.`,
 		ctx, cancel := withBudget(cmd.Context(), budget)
 		defer cancel()
 		a, err := o.advise(ctx, q, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		return o.report.after(cmd, err, "advice", func(_ context.Context, r *report.Report) error { return r.Advice(a) })
+		return o.report.after(cmd, err, "advice", func(_ context.Context, r *report.Report) error { return r.Advice(a, o.out) })
 	}
 	return cmd
 }

@@ -88,7 +88,7 @@ func printFront(out io.Writer, a tune.Advice) {
 
 // storeAdvice writes an advice into a directory.
 func storeAdvice(dir string, a tune.Advice) error {
-	files := map[string]func(io.Writer) error{"tune.json": func(w io.Writer) error { return writeJSON(w, a) }}
+	files := map[string]func(io.Writer) error{tune.AdviceFile: func(w io.Writer) error { return writeJSON(w, a) }}
 	for name, s := range a.Scenarios {
 		files[name] = s.Print
 	}

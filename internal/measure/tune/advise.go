@@ -3,10 +3,12 @@ package tune
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -35,6 +37,24 @@ type Advice struct {
 	// Scenarios has a file for each trial of the validation, and restart.yaml and restart-too-early.yaml, which
 	// are for real servers, too.
 	Scenarios map[string]scenarios.Scenario `json:"-"`
+}
+
+// AdviceFile is the name of a stored advice, which is its JSON.
+const AdviceFile = "tune.json"
+
+// Load loads a stored advice, without its scenarios.
+func Load(path string) (a Advice, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return a, err
+	}
+	if err = files.Strictly(text, &a); err == nil {
+		err = a.Question.Validate() // of another file by this name it would be empty
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return a, err
 }
 
 // Confidence says how far runs confirm the recommendation.

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -197,6 +198,26 @@ func TestValidationContradictsWhatIsWrong(t *testing.T) {
 				t.Errorf("%s does not contradict: %v; %+v", c.trial, v.Contradictions, v.Trials)
 			}
 		})
+	}
+}
+
+// An advice is loaded as it was stored, but for its scenarios. A file that is no advice is rejected.
+func TestStoredAdviceIsLoaded(t *testing.T) {
+	text, err := json.Marshal(advise(t, small(), 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := Load(write(t, string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := json.Marshal(loaded); err != nil || !bytes.Equal(again, text) {
+		t.Errorf("%v: stored\n%s\nloaded\n%s", err, text, again)
+	}
+	for _, other := range []string{"{}", `{"findings": []}`, string(text[:len(text)/2])} {
+		if a, err := Load(write(t, other)); err == nil || !strings.Contains(err.Error(), "q.yaml: ") {
+			t.Errorf("%s is loaded as %+v, %v", other, a, err)
+		}
 	}
 }
 

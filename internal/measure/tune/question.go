@@ -257,3 +257,9 @@ func (q Question) MarshalJSON() ([]byte, error) {
 	type plain Question // without this method
 	return form.JSON(plain(q))
 }
+
+// UnmarshalJSON reads the question that MarshalJSON writes.
+func (q *Question) UnmarshalJSON(text []byte) error {
+	*q = Question{}
+	return q.add(text)
+}

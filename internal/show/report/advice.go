@@ -12,8 +12,8 @@ import (
 )
 
 // Advice adds the question, the recommended setting, what it is based on, and the
-// Pareto-optimal alternatives.
-func (r *Report) Advice(a tune.Advice) error {
+// Pareto-optimal alternatives. dir is the directory in which the advice is stored, or empty.
+func (r *Report) Advice(a tune.Advice, dir string) error {
 	blocks := []document.Block{verdictOn(a)}
 	if a.Fencing != "" {
 		blocks = append(blocks, document.Heading("Do you need fencing?"), document.Prose(a.Fencing))
@@ -35,7 +35,7 @@ func (r *Report) Advice(a tune.Advice) error {
 		blocks = append(blocks, document.Heading("Alternatives"), document.Prose(Alternatives(a)), document.Fold{Summary: "all Pareto-optimal settings", Blocks: []document.Block{frontTable(a)}})
 	}
 	if a.Validation != nil {
-		blocks = append(blocks, document.Heading("Try it on real Redis"), document.Prose(TryOnServers("")))
+		blocks = append(blocks, document.Heading("Try it on real Redis"), document.Prose(TryOnServers(dir)))
 	}
 	asked, err := yaml.Marshal(a.Question)
 	if err != nil {

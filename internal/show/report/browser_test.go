@@ -147,7 +147,7 @@ func TestBrowserAPageOfAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Advice(advice(t)); err != nil {
+	if err := r.Advice(advice(t), ""); err != nil {
 		t.Fatal(err)
 	}
 	p := browsertest.Open(t, file(t, r), browsertest.Desktop)

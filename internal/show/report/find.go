@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/measure/sweep"
+	"github.com/lockstorm/lockstorm/internal/measure/tune"
 	"github.com/lockstorm/lockstorm/internal/show/document"
 	"github.com/lockstorm/lockstorm/internal/show/runpage"
 	"github.com/lockstorm/lockstorm/results"
@@ -27,6 +28,7 @@ type loader struct {
 	sweeps   []sweep.Results
 	runs     []runpage.Shown
 	cases    []SavedCase
+	advice   []storedAdvice
 	cut      []string // directories of runs that were killed, beside others
 }
 
@@ -34,6 +36,12 @@ type loader struct {
 type compared struct {
 	Comparison
 	versions map[string]string
+}
+
+// storedAdvice is an advice and the directory that also has its scenarios.
+type storedAdvice struct {
+	tune.Advice
+	dir string
 }
 
 // resultKind is a kind of result that a directory can hold.
@@ -56,10 +64,11 @@ var resultKinds = []resultKind{
 		h.sweeps = append(h.sweeps, found)
 		return err
 	}},
+	{tune.AdviceFile, (*loader).adviceIn},
 }
 
 // Of makes a page of all results under some paths: directories of results, or of such
-// directories, and files of histories and cases. An error names the path that is none of these,
+// directories, and files of histories, cases and advice. An error names the path that is none of these,
 // or is incomplete.
 func Of(ctx context.Context, names []string, o Options) (*Report, error) {
 	r := New(TitleOf(names), o)
@@ -85,6 +94,8 @@ func (h *loader) load(name string) error {
 		return err
 	case info.IsDir():
 		return h.loadDirectory(name)
+	case filepath.Base(name) == tune.AdviceFile:
+		return h.adviceIn(filepath.Dir(name))
 	case filepath.Ext(name) == cases.Extension:
 		k, err := LoadCase(name)
 		h.cases = append(h.cases, k)
@@ -205,6 +216,13 @@ func (h *loader) comparison(dir string) error {
 	return nil
 }
 
+// adviceIn loads a stored advice.
+func (h *loader) adviceIn(dir string) error {
+	a, err := tune.Load(filepath.Join(dir, tune.AdviceFile))
+	h.advice = append(h.advice, storedAdvice{a, dir})
+	return err
+}
+
 // loadSuite loads the results of scenarios.
 func loadSuite(dir, file string) (results.Reference, Tallies, error) {
 	stored, err := results.LoadReference(dir, file)
@@ -243,6 +261,11 @@ func (h *loader) addTo(ctx context.Context, r *Report) error {
 	}
 	for _, c := range h.sweeps {
 		if err := r.Campaign(c); err != nil {
+			return err
+		}
+	}
+	for _, a := range h.advice {
+		if err := r.Advice(a.Advice, a.dir); err != nil {
 			return err
 		}
 	}

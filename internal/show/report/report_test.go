@@ -219,7 +219,7 @@ func TestGoldenPage(t *testing.T) {
 	byModel := tune.Advice{Question: a.Question, Recommended: new(*a.Recommended), Unvalidated: "stopped", Front: a.Front, WeighedSettings: a.WeighedSettings}
 	byModel.Recommended.RestartDelay = 0
 	for _, a := range []tune.Advice{a, refused, byModel} {
-		if err := r.Advice(a); err != nil {
+		if err := r.Advice(a, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
