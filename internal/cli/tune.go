@@ -75,6 +75,9 @@ model recommends. "go doc ./internal/measure/tune" explains the calculation.`,
 		if err := cmp.Or(checkFree(o.out), writableDir("--out", o.out), o.report.check("report"), q.Validate()); err != nil {
 			return err
 		}
+		for _, text := range q.Replaced() {
+			complain(cmd.ErrOrStderr(), errors.New(text))
+		}
 		ctx, cancel := withBudget(cmd.Context(), budget)
 		defer cancel()
 		a, err := o.advise(ctx, q, cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -24,6 +24,10 @@ func printTuning(out io.Writer, a tune.Advice, dir string) {
 	} else {
 		p("%s\n\n", a.Confidence())
 	}
+	if warning := a.Warning(); warning != "" {
+		printProse(out, warning)
+		p("\n")
+	}
 	for _, b := range a.Basis {
 		p("%-26s %s\n", b.Figure, b.Value)
 	}

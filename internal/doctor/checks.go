@@ -14,10 +14,12 @@ var checks = []struct {
 	of   func(*reading) Finding
 }{
 	{"connection", (*reading).connection},
-	{"replication", (*reading).replication}, {"eviction", (*reading).eviction}, {"persistence", (*reading).persistence},
+	{"replication", (*reading).replication}, {"eviction", (*reading).eviction}, {persistenceCheck, (*reading).persistence},
 	{"uptime", (*reading).uptime}, {"round trips", (*reading).roundTrips}, {"commands", (*reading).version},
 	{"rights", (*reading).userRights}, {"a lock's commands", (*reading).trial}, {"clocks", (*reading).readable},
 }
+
+const persistenceCheck = "persistence"
 
 // newReport judges what was read.
 func newReport(read []reading) Report {
@@ -45,7 +47,7 @@ func newReport(read []reading) Report {
 	if r.Verdict == Note {
 		r.Verdict = Fine
 	}
-	r.Facts = facts(read)
+	r.Facts = facts(read, r.Findings)
 	return r
 }
 

@@ -109,7 +109,8 @@ func TestSoundServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := tune.Usual()
-	if err := q.Read(file); err != nil || q.Nodes != 3 || len(q.RoundTrip.Samples) != 15 || q.Crashes.Persistence != nemesis.Always {
+	q.Broken = []string{"eviction on r1:6379, before it was mended"}
+	if err := q.Read(file); err != nil || len(q.Broken) > 0 || q.Nodes != 3 || len(q.RoundTrip.Samples) != 15 || q.Crashes.Persistence != nemesis.Always {
 		t.Errorf("tune reads %+v, %v", q, err)
 	}
 }
@@ -147,6 +148,15 @@ func TestBadSettings(t *testing.T) {
 			wantSevere(t, r, c.want...)
 			if got := r.Facts.Crashes["persistence"]; got != c.kept {
 				t.Errorf("a restart keeps %s, want %s", got, c.kept)
+			}
+			var broken []string
+			for _, found := range c.want { // persistence is a fact of its own
+				if words := strings.Fields(found); words[0] == "broken" && words[1] != "persistence" {
+					broken = append(broken, words[1]+" on "+addresses[0])
+				}
+			}
+			if !slices.Equal(r.Facts.Broken, broken) {
+				t.Errorf("the facts have %q as broken, want %q", r.Facts.Broken, broken)
 			}
 		})
 	}

@@ -3,6 +3,8 @@ package doctor
 import (
 	"slices"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Facts are what "lockstorm tune" can use, in the form of its files. What is not known is empty.
@@ -11,12 +13,22 @@ type Facts struct {
 	RoundTrip map[string][]Duration `json:"round_trip,omitempty"` // "samples": of all servers
 	Crashes   map[string]string     `json:"crashes,omitempty"`    // "persistence": the least of any server
 	Clocks    map[string]Duration   `json:"clocks,omitempty"`     // "largest_step": puts wrong clocks right
+
+	// Broken has the findings that break an assumption of every advice: all but persistence, against which tune
+	// recommends a restart delay. It is written if empty, too, and then overrides an earlier one.
+	Broken []string `json:"broken"`
 }
 
 // persistences are what a restart keeps, in tune's words, the least first. "": that is not known.
 var persistences = []string{"", "none", "aof-everysec", "aof-always"}
 
-func facts(read []reading) (f Facts) {
+func facts(read []reading, findings []Finding) (f Facts) {
+	f.Broken = []string{}
+	for _, g := range findings {
+		if g.Severity == Broken && g.Check != persistenceCheck {
+			f.Broken = append(f.Broken, g.Check+" on "+textfmt.List(g.Servers))
+		}
+	}
 	var times []Duration
 	var clocked []*reading
 	seen, kept := map[string]bool{}, len(persistences)-1

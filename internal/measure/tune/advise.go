@@ -68,6 +68,14 @@ func (a Advice) Confidence() string {
 	return "recommended"
 }
 
+// Warning says that the servers break assumptions of the advice, or is empty.
+func (a Advice) Warning() string {
+	if len(a.Question.Broken) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The servers break assumptions of this advice: %s. Until that is mended, no figure holds (lockstorm doctor says what helps).", strings.Join(a.Question.Broken, "; "))
+}
+
 const (
 	maxTried = 5 // settings that are validated before Advise gives up
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -19,6 +20,9 @@ import (
 type Question struct {
 	Known `yaml:",inline"`
 	Want  Wanted `yaml:"want,omitempty"`
+
+	nodesStated bool     // else Nodes is the default
+	replaced    []string // see Replaced
 }
 
 // Known is the known facts about nodes, network, clocks and clients.
@@ -40,6 +44,8 @@ type Known struct {
 	TTL         time.Duration `yaml:"ttl,omitempty" want:"0s.."`         // the only one to weigh; 0: any
 	LongestTTL  time.Duration `yaml:"longest_ttl,omitempty" want:"0s.."` // how long a dead holder may block the others; 0: 10 minutes
 	NoExtension bool          `yaml:"no_extension,omitempty"`            // holds cannot be extended
+
+	Broken []string `yaml:"broken,omitempty"` // assumptions of every advice that the servers break, as doctor finds them
 }
 
 // Zone is nodes with the same round trip.
@@ -186,13 +192,42 @@ func (q *Question) Read(path string) error {
 	}
 	text, err := form.ReadText(file)
 	_ = file.Close()
+	earlier := *q
 	if err == nil {
 		err = q.add(text)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	for _, text := range q.replaces(earlier) {
+		q.replaced = append(q.replaced, path+" replaces "+text)
+	}
 	return nil
+}
+
+// Replaced says which facts about the servers a file replaced that an earlier file or field had stated. Doctor
+// measures them from one place and only those servers that it is given, so a replacement may be a mistake.
+func (q Question) Replaced() []string { return q.replaced }
+
+// replaces says which facts about the servers differ from earlier ones.
+func (q Question) replaces(earlier Question) (list []string) {
+	nodes := func(q Question) string {
+		text := textfmt.Count(q.Nodes, "node")
+		switch {
+		case len(q.Zones) > 0:
+			return "zones (" + text + ")"
+		case len(earlier.Zones) > 0:
+			return "round_trip (" + text + ")"
+		}
+		return text
+	}
+	if was, is := nodes(earlier), nodes(q); earlier.nodesStated && was != is {
+		list = append(list, was+" by "+is)
+	}
+	if was, is := earlier.Crashes.Persistence, q.Crashes.Persistence; was != "" && was != is {
+		list = append(list, fmt.Sprintf("persistence %s by %s", was, is))
+	}
+	return list
 }
 
 // Set is Read for one field, such as contention.clients, and its value in YAML.
@@ -225,6 +260,7 @@ func (q *Question) add(text []byte) error {
 	if err := form.Decode(text, "question", &given); err != nil {
 		return err
 	}
+	q.nodesStated = q.nodesStated || given.Nodes > 0 || len(given.Zones) > 0
 	q.forget(given.Known)
 	if err := form.Decode(text, "question", q); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,40 @@ func TestZonesReplaceTheRoundTrip(t *testing.T) {
 	}
 	if err := q.Set("round_trip", "{p50: 1ms, p99: 2ms, max: 9ms}"); err != nil || q.Validate() != nil || len(q.Zones) != 0 || q.Nodes != 3 {
 		t.Errorf("%v: %+v", err, q)
+	}
+}
+
+// A file that replaces what was stated of the servers is named with both, and one that states something for the
+// first time, or the same again, is not.
+func TestReplacedFactsAreNamed(t *testing.T) {
+	const three, zones = "nodes: 3\nround_trip: 1ms", "zones: [{nodes: 3, round_trip: 1ms}, {nodes: 2, round_trip: 9ms}]"
+	const none, always = "crashes: {persistence: none}", "crashes: {persistence: aof-always}"
+	for _, c := range []struct {
+		files []string
+		want  string // of the last
+	}{
+		{[]string{zones, three}, "zones (5 nodes) by round_trip (3 nodes)"},
+		{[]string{three, zones}, "3 nodes by zones (5 nodes)"},
+		{[]string{"nodes: 1", three}, "1 node by 3 nodes"},
+		{[]string{none, always}, "persistence none by aof-always"},
+		{[]string{"hold: 1ms", three}, ""}, // 5 is the default
+		{[]string{three, "nodes: 3\nround_trip: 2ms\nhold: 1ms"}, ""},
+		{[]string{"hold: 1ms", always}, ""},
+	} {
+		q, last := Usual(), ""
+		for _, text := range c.files {
+			last = write(t, text)
+			if err := q.Read(last); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []string(nil)
+		if c.want != "" {
+			want = []string{last + " replaces " + c.want}
+		}
+		if got := q.Replaced(); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", c.files, got, want)
+		}
 	}
 }
 

@@ -15,6 +15,9 @@ import (
 // Pareto-optimal alternatives. dir is the directory in which the advice is stored, or empty.
 func (r *Report) Advice(a tune.Advice, dir string) error {
 	blocks := []document.Block{verdictOn(a)}
+	if warning := a.Warning(); warning != "" {
+		blocks = append(blocks, document.Notice{Mark: document.Bad, Text: warning})
+	}
 	if a.Fencing != "" {
 		blocks = append(blocks, document.Heading("Do you need fencing?"), document.Prose(a.Fencing))
 	}
