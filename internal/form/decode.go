@@ -346,6 +346,10 @@ func sortWanted(t reflect.Type) string {
 // fewFields is the number of fields up to which messages list all of them.
 const fewFields = 8
 
+// longName is the least number of letters of a name that is compared with fields of fields: short ones resemble
+// too many of them.
+const longName = 6
+
 // sampleOf shows the fields of a mapping: {every: …, unbounded: true}.
 func sampleOf(t reflect.Type) string {
 	var list []string
@@ -371,7 +375,7 @@ func emptyOf(t reflect.Type) string {
 }
 
 // alternatives names the field that has the name as its own field, or else lists the known fields; if
-// there are many, those that resemble the name.
+// there are many, those that resemble the name, or else a field of one of them that does.
 func alternatives(name string, fields []*Field) string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
@@ -385,6 +389,20 @@ func alternatives(name string, fields []*Field) string {
 			return ": want none"
 		}
 		return ": want " + strings.Join(names, ", ")
+	}
+	if len(textfmt.Nearest(name, names, 1)) == 0 && len(name) >= longName {
+		for _, f := range fields {
+			if f.Of.Kind() != reflect.Struct {
+				continue
+			}
+			var inner []string
+			for _, in := range Fields(f.Of) {
+				inner = append(inner, in.Name)
+			}
+			if near := textfmt.Nearest(name, inner, 1); len(near) > 0 {
+				return ": the nearest is " + f.Name + "." + near[0]
+			}
+		}
 	}
 	return "; " + textfmt.NearestOf(name, names)
 }
