@@ -42,7 +42,7 @@ rest is undecided.`,
 		Example: `  lockstorm doctor r1:6379 r2:6379 r3:6379
   lockstorm doctor 'rediss://admin:secret@r1:6379?ca=ca.pem' r2:6379 --write
   lockstorm doctor r1:6379 r2:6379 r3:6379 --format json >servers.json
-  lockstorm tune service.yaml servers.json`,
+  lockstorm tune servers.json service.yaml`,
 		Args: takes(1, anyNumber),
 	}
 	formatFlag(cmd, &format, []string{asText, asJSON, asMarkdown}, "")

@@ -35,7 +35,8 @@ func newTune() *cobra.Command {
 		Long: `Recommend TTL, drift factor, node timeout, retry delay, extension interval and restart
 delay, from YAML files that describe the service and the goals, or single fields of them. A
 later argument overrides an earlier one. The output of "lockstorm doctor --format json" is
-such a file. The fields:
+such a file: name it first, so that zones that you state override what it measured from one
+place. The fields:
 
   nodes: 5
   round_trip: {p50: 500us, p99: 2ms, max: 20ms}
@@ -45,7 +46,7 @@ such a file. The fields:
   crashes: {node_every: 720h, client_every: 24h, persistence: none}
   hold: {p50: 100ms, p99: 400ms, max: 500ms}
   contention: {clients: 8, think: 1s..5s}
-  fence_checked: false, no_extension: false, ttl: 10s, longest_ttl: 10m
+  fence_checked: false, no_extension: false, ttl: 10s, longest_ttl: 10m, broken: []
   want: {availability: 0.999, acquire_p99: 100ms, violations_per_billion: 1}
 
 Round trips and hold are needed. Other facts are unknown if omitted, and other goals
@@ -58,7 +59,7 @@ model recommends. "go doc ./internal/measure/tune" explains the calculation.`,
 		Example: `  lockstorm tune service.yaml contention.clients=20
   lockstorm tune round_trip='{p50: 500us, p99: 2ms, max: 20ms}' hold=20ms..500ms
   lockstorm doctor r1:6379 r2:6379 r3:6379 --format json >servers.json
-  lockstorm tune service.yaml servers.json --out advice`,
+  lockstorm tune servers.json service.yaml --out advice`,
 		Args: takes(0, anyNumber),
 	}
 	cmd.Flags().IntVar(&o.runs, "runs", 500, "runs of each trial that validates a setting")

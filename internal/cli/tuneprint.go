@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/measure/tune"
 	"github.com/lockstorm/lockstorm/internal/show/report"
@@ -20,7 +21,10 @@ func printTuning(out io.Writer, a tune.Advice, dir string) {
 		printProse(out, text)
 	}
 	if a.Refusal != "" {
-		prose("no setting is recommended\n\n", a.Refusal)
+		p("no setting is recommended\n\n")
+		for reason := range strings.SplitSeq(a.Refusal, "\n") {
+			printProse(out, reason)
+		}
 	} else {
 		p("%s\n\n", a.Confidence())
 	}
@@ -68,7 +72,7 @@ const frontLines = 12 // settings that are printed, at most
 func printFront(out io.Writer, a tune.Advice) {
 	t := &textfmt.Table{Head: []string{"", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹ ≤", "requests/s"}}
 	add := func(mark string, w tune.Weighed) {
-		t.Add(mark, w.TTL.String(), report.ReadableInterval(w.ExtendEvery), w.NodeTimeout.String(), fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax),
+		t.Add(mark, textfmt.Whole(w.TTL), report.ReadableInterval(w.ExtendEvery), w.NodeTimeout.String(), fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax),
 			fmt.Sprintf("%.6f", w.Availability), textfmt.Duration(w.AcquireP99), fmt.Sprintf("%.3g", w.PerBillion()),
 			fmt.Sprintf("%.3g", w.RequestsPerSecond))
 	}

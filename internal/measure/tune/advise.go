@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -122,7 +123,7 @@ func (m *model) answer(ctx context.Context, want Wanted, o Options, all []Weighe
 		case err != nil:
 			a.Unvalidated, v = "stopped during the validation", Validation{}
 		case len(v.Contradictions) > 0:
-			a.Rejected = append(a.Rejected, fmt.Sprintf("a TTL of %v, extended every %v, retries after %v to %v: %s", w.TTL, w.ExtendEvery, w.RetryMin, w.RetryMax, strings.Join(v.Contradictions, "; ")))
+			a.Rejected = append(a.Rejected, fmt.Sprintf("a TTL of %v, extended every %v, retries after %v to %v: %s", textfmt.Whole(w.TTL), textfmt.Whole(w.ExtendEvery), w.RetryMin, w.RetryMax, strings.Join(v.Contradictions, "; ")))
 			continue
 		default:
 			a.Validation, a.Unvalidated, a.Scenarios = &v, strings.Join(v.Skipped, "; "), v.files

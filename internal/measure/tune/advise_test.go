@@ -302,10 +302,10 @@ func TestRefusals(t *testing.T) {
 	}{
 		"too few samples of pauses": {func(q *Question) {
 			q.Pauses = []Pause{{time.Second, Length{Max: time.Hour, Samples: []time.Duration{ms, 2 * ms}}}}
-		}, []string{wishViolations, "longest_ttl is 10m0s", "pauses exceed", "fence_checked"}},
-		"nodes that are seldom there": {func(q *Question) { q.Crashes = Crashes{NodeEvery: 100 * ms} }, []string{wishAvailability, "0.01 of the time may be lost"}},
+		}, []string{wishViolations, "longest_ttl is 10m)", "pauses exceed", "fence_checked"}},
+		"nodes that are seldom there": {func(q *Question) { q.Crashes = Crashes{NodeEvery: 100 * ms} }, []string{wishAvailability, "0.01 of the time may be lost", "a crashed node stays away for"}},
 		"impatience":                  {func(q *Question) { q.Want.AcquireP99 = 600 * time.Microsecond }, []string{wishAcquire, "600µs is wanted"}},
-		"long holds":                  {func(q *Question) { q.Hold, q.NoExtension = uniform(time.Hour, time.Hour), true }, []string{wishHold, "holds of 1h0m0s outlive their leases"}},
+		"long holds":                  {func(q *Question) { q.Hold, q.NoExtension = uniform(time.Hour, time.Hour), true }, []string{wishHold, "holds of 1h outlive their leases"}},
 		"clocks":                      {func(q *Question) { q.Clocks = Clocks{400_000, 90 * ms}; q.LongestTTL = 100 * ms }, []string{"no TTL leaves any validity (longest_ttl is 100ms)", "400000 ppm"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -334,14 +334,14 @@ func TestRefusals(t *testing.T) {
 // An error names an invalid or contradictory value before anything runs.
 func TestBadQuestions(t *testing.T) {
 	for want, change := range map[string]func(*Question){
-		"want.availability: 1.5":                                   func(q *Question) { q.Want.Availability = 1.5 },
-		"want.violations_per_billion: -1":                          func(q *Question) { q.Want.ViolationsPerBillion = ptr(-1.0) },
-		"pauses: missing: whatever the TTL":                        func(q *Question) { q.Pauses = nil },
-		"pauses[0].length.max: missing":                            func(q *Question) { q.Pauses[0].Length = Length{} },
-		"pauses[0].every: 0s: want more":                           func(q *Question) { q.Pauses[0].Every = 0 },
-		"clocks.rate_ppm: -5":                                      func(q *Question) { q.Clocks.RatePPM = -5 },
-		"clocks.largest_step: -1s is negative":                     func(q *Question) { q.Clocks.LargestStep = -time.Second },
-		"clocks.largest_step: a step of 1h0m0s outlasts every TTL": func(q *Question) { q.Clocks.LargestStep = time.Hour },
+		"want.availability: 1.5":                               func(q *Question) { q.Want.Availability = 1.5 },
+		"want.violations_per_billion: -1":                      func(q *Question) { q.Want.ViolationsPerBillion = ptr(-1.0) },
+		"pauses: missing: whatever the TTL":                    func(q *Question) { q.Pauses = nil },
+		"pauses[0].length.max: missing":                        func(q *Question) { q.Pauses[0].Length = Length{} },
+		"pauses[0].every: 0s: want more":                       func(q *Question) { q.Pauses[0].Every = 0 },
+		"clocks.rate_ppm: -5":                                  func(q *Question) { q.Clocks.RatePPM = -5 },
+		"clocks.largest_step: -1s is negative":                 func(q *Question) { q.Clocks.LargestStep = -time.Second },
+		"clocks.largest_step: a step of 1h outlasts every TTL": func(q *Question) { q.Clocks.LargestStep = time.Hour },
 		"nodes: 0":                                  func(q *Question) { q.Nodes = 0 },
 		"round_trip: missing":                       func(q *Question) { q.RoundTrip = Length{} },
 		"round_trip: zones have":                    func(q *Question) { q.Zones = []Zone{{3, q.RoundTrip}} },

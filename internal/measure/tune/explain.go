@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,12 +13,13 @@ import (
 
 // refusal says why no setting meets the wishes.
 func (m *model) refusal(w Wanted, all []Weighed) string {
-	limit := fmt.Sprintf("longest_ttl is %v", m.longestTTL())
+	whole := textfmt.Whole
+	limit := "longest_ttl is " + whole(m.longestTTL())
 	if m.TTL > 0 {
-		limit = fmt.Sprintf("ttl is %v", m.TTL)
+		limit = "ttl is " + whole(m.TTL)
 	}
 	if len(all) == 0 {
-		return fmt.Sprintf("no TTL leaves any validity (%s) with clock errors of %d ppm, steps of %v and a node timeout of %v", limit, m.Clocks.RatePPM, m.Clocks.LargestStep, m.timeouts()[0])
+		return fmt.Sprintf("no TTL leaves any validity (%s) with clock errors of %d ppm, steps of %v and a node timeout of %v", limit, m.Clocks.RatePPM, whole(m.Clocks.LargestStep), m.timeouts()[0])
 	}
 	best := func(of func(Weighed) float64) Weighed {
 		return slices.MinFunc(all, func(a, b Weighed) int { return cmp.Compare(of(a), of(b)) })
@@ -25,11 +27,18 @@ func (m *model) refusal(w Wanted, all []Weighed) string {
 	late := best(func(s Weighed) float64 { return s.Late })
 	there := best(func(s Weighed) float64 { return -s.Availability })
 	quick := best(func(s Weighed) float64 { return float64(s.AcquireP99) })
+	var blocked []string // by what
+	if m.Crashes.NodeEvery > 0 {
+		blocked = append(blocked, fmt.Sprintf("a crashed node stays away for %v", whole(there.RestartDelay)))
+	}
+	if m.Crashes.ClientEvery > 0 {
+		blocked = append(blocked, fmt.Sprintf("a dead holder blocks the lock for %v", textfmt.Duration(there.BlockedByDead)))
+	}
 	why := map[string]string{
-		wishHold:         fmt.Sprintf("holds of %v outlive their leases too often with every setting: a share of up to %.2g with a TTL of %v, and %s", m.Hold, late.Late, late.TTL, limit),
-		wishViolations:   fmt.Sprintf("the lowest upper bound is %.3g, with a TTL of %v, and %s: pauses exceed the time left for them, or extensions fail. A resource that checks fences (fence_checked) would reject such writes", late.PerBillion(), late.TTL, limit),
-		wishAvailability: fmt.Sprintf("%.2g of the time may be lost. The least is %.2g, with a TTL of %v: nodes stay away for %v, and dead holders block the lock", 1-w.Availability, 1-there.Availability, there.TTL, there.RestartDelay),
-		wishAcquire:      fmt.Sprintf("%v is wanted, and the least in scouting runs was %v, with retries after %v to %v", w.AcquireP99, textfmt.Duration(quick.AcquireP99), quick.RetryMin, quick.RetryMax),
+		wishHold:         fmt.Sprintf("holds of %v outlive their leases too often with every setting, a share of up to %.2g with a TTL of %v (%s).", m.Hold, late.Late, whole(late.TTL), limit),
+		wishViolations:   fmt.Sprintf("the lowest upper bound is %.3g, with a TTL of %v (%s): pauses exceed the time left for them, or extensions fail. A resource that checks fences (fence_checked) would reject such writes.", late.PerBillion(), whole(late.TTL), limit),
+		wishAvailability: fmt.Sprintf("a share of %.2g of the time may be lost. The least is %.2g, with a TTL of %v: %s.", 1-w.Availability, 1-there.Availability, whole(there.TTL), textfmt.List(blocked)),
+		wishAcquire:      fmt.Sprintf("%v is wanted. The least in scouting runs was %v, with retries after %v to %v.", w.AcquireP99, textfmt.Duration(quick.AcquireP99), quick.RetryMin, quick.RetryMax),
 	}
 	var reasons []string
 	for _, wish := range []string{wishHold, wishViolations, wishAvailability, wishAcquire} {
@@ -38,11 +47,11 @@ func (m *model) refusal(w Wanted, all []Weighed) string {
 		}
 	}
 	if len(reasons) > 0 {
-		return strings.Join(reasons, "; ")
+		return strings.Join(reasons, "\n")
 	}
 	closest := best(func(s Weighed) float64 { return float64(len(w.missed(s.Figures, noHeadroom))) })
 	return fmt.Sprintf("each wish can be met by itself, but not all at once: a TTL of %v misses only %s (violations per 10⁹ grants %.3g, availability %.6f, acquire p99 %v)",
-		closest.TTL, strings.Join(w.missed(closest.Figures, noHeadroom), ", "), closest.PerBillion(), closest.Availability, textfmt.Duration(closest.AcquireP99))
+		whole(closest.TTL), strings.Join(w.missed(closest.Figures, noHeadroom), ", "), closest.PerBillion(), closest.Availability, textfmt.Duration(closest.AcquireP99))
 }
 
 // Basis says what one figure of an advice rests on.
@@ -61,32 +70,51 @@ type Basis struct {
 // basis says what each figure rests on.
 func (m *model) basis(w Weighed, v Validation) []Basis {
 	const exact, modelled, measured, chosen = "exact", "modelled", "measured", "chosen"
-	s, short := w.Setting, textfmt.Duration
-	trips, quorum := "round trips of "+m.slowest.String(), "the round trip of the node that completes the quorum"
+	s, short, whole := w.Setting, textfmt.Duration, textfmt.Whole
+	trips, quorum := "round trips take "+m.slowest.String(), "the round trip of the node that completes the quorum"
 	if len(m.zones) > 1 {
-		trips = "the zones' round trips"
+		trips = "the zones' round trips are as stated"
 		for i, z := range m.zones {
-			quorum += fmt.Sprintf("; without zone %d, %d nodes are left", i+1, m.Nodes-z.Nodes)
+			quorum += fmt.Sprintf("; the loss of zone %d leaves %s", i+1, textfmt.Count(m.Nodes-z.Nodes, "node"))
 			if m.Nodes-z.Nodes < m.quorum() {
 				quorum += ", and no quorum"
 			}
 		}
 	}
-	clocks := fmt.Sprintf("clock rates within %d ppm, steps within %v while a key lives", m.Clocks.RatePPM, m.Clocks.LargestStep)
-	holds := fmt.Sprintf("holds of %v", m.Hold)
+	clocks := fmt.Sprintf("clock rates are within %d ppm", m.Clocks.RatePPM)
+	if m.Clocks.LargestStep > 0 {
+		clocks += fmt.Sprintf(", and the steps of a node's wall clock within %v while a key lives", whole(m.Clocks.LargestStep))
+	} else {
+		clocks += ", and no wall clock of a node is stepped"
+	}
+	holds := fmt.Sprintf("holds take %v", m.Hold)
 	for _, p := range m.Pauses {
-		holds += fmt.Sprintf("; a pause every %v, %v", p.Every, p.Length)
+		holds += fmt.Sprintf("; each client pauses every %v, for %v", whole(p.Every), p.Length)
 	}
 	ttl, extension := Basis{How: "the shortest that meets the wishes"}, Basis{Value: "none", Sure: chosen, How: "holds fit into the validity; without extensions nothing has to run in the background"}
 	if s.ExtendEvery > 0 {
 		ttl.How += " with an extension; without, none does"
-		extension = Basis{Value: fmt.Sprintf("every %v, up to the longest useful hold", s.ExtendEvery), Sure: modelled,
+		extension = Basis{Value: fmt.Sprintf("every %v, up to the longest useful hold", whole(s.ExtendEvery)), Sure: modelled,
 			How: fmt.Sprintf("%d in a row may fail; pauses of %v between two do no harm", s.spareExtensions(), short(s.slack(0)))}
 	}
 	if m.TTL > 0 {
 		ttl.How = "given"
 	}
-	delay := fmt.Sprintf("counted from the crash; at least %v are needed, or a quarantine of the TTL; TTL × (1 + clock rate error) + largest step is simpler and a little longer", short(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())))
+	needed := m.Clocks.NeededAllowance(s.TTL)
+	allowance := fmt.Sprintf("the allowance is TTL × drift factor + 2 ms; clocks as stated need at least %v", short(needed))
+	if float64(needed) < leastDrift*float64(s.TTL) {
+		allowance += fmt.Sprintf(", but a drift factor of %g costs little and covers clocks that are worse than stated", leastDrift)
+	}
+	late := fmt.Sprintf("a share of %.2g of the slowest node's replies comes later", m.slowest.above(s.NodeTimeout))
+	switch {
+	case m.slowest.above(s.NodeTimeout) > 0:
+	case m.slowest.maxStated:
+		late = "no reply comes later"
+	default:
+		n := len(m.slowest.Samples)
+		late = fmt.Sprintf("none of %s took longer, which leaves a share of up to %.2g of the replies open", textfmt.Count(n, "sample"), min(1, 3/float64(n)))
+	}
+	delay := fmt.Sprintf("counted from the crash (docs/tune.md shows how with systemd); at least %v are needed, or a quarantine of the TTL; TTL × (1 + clock rate error) + largest step is simpler and a little longer", short(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())))
 	if !m.forgets() {
 		delay = "a node syncs each key before it acknowledges it, so it may return at once, unless its disk loses synced data or somebody restores an old file"
 	}
@@ -110,22 +138,39 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 		violations.Value, violations.How = "unknown: any number", "nothing is known about pauses"
 	}
 	return []Basis{
-		{"TTL", fmt.Sprintf("%v (validity %v)", s.TTL, short(s.Validity())), holds, modelled,
+		{"TTL", fmt.Sprintf("%v (validity %v)", whole(s.TTL), short(s.Validity())), holds, modelled,
 			fmt.Sprintf("%s; a dead holder blocks the others for up to %v", ttl.How, short(w.BlockedByDead))},
 		{"drift factor", fmt.Sprintf("%g (allowance %v)", s.DriftFactor, short(s.Allowance())), clocks, exact,
-			fmt.Sprintf("the allowance is TTL × drift factor + 2 ms; at least %v are needed", short(m.Clocks.NeededAllowance(s.TTL)))},
+			allowance},
 		{"node timeout", s.NodeTimeout.String(), trips, modelled,
-			fmt.Sprintf("a share of %.2g of the slowest node's replies comes later; a wrong timeout costs time, never exclusion", m.slowest.above(s.NodeTimeout))},
-		{"quorum", fmt.Sprintf("%d of %d nodes, in %v (p50) to %v (p99)", m.quorum(), m.Nodes, short(m.quorumTrip(0.5)), short(m.quorumTrip(0.99))), trips + ", independent of each other", modelled, quorum},
-		{"retry delay", fmt.Sprintf("%v to %v, random", s.RetryMin, s.RetryMax), "the number of clients, their holds and the time between them", measured,
+			late + "; a wrong timeout costs time, never exclusion"},
+		{"quorum", fmt.Sprintf("%d of %d nodes, in %v (p50) to %v (p99)", m.quorum(), m.Nodes, short(m.quorumTrip(0.5)), short(m.quorumTrip(0.99))), trips + "; those of different nodes are independent", modelled, quorum},
+		{"retry delay", fmt.Sprintf("%v to %v, random", s.RetryMin, s.RetryMax), "the number of clients, their holds and the time between holds are as stated", measured,
 			"the longest that meets the wish in scouting runs"},
 		{"extension", extension.Value, holds, extension.Sure, extension.How},
-		{"restart delay", s.RestartDelay.String(), fmt.Sprintf("%s; no extension asks for more than the TTL; persistence %s", clocks, m.Crashes.Persistence), exact, delay},
-		{"acquire p99", p99.Value, trips + "; from when the lock is wanted and free", measured, p99.How},
-		{"availability", there, fmt.Sprintf("a crash of a node every %v, of a client every %v (0s: never)", m.Crashes.NodeEvery, m.Crashes.ClientEvery), modelled,
+		{"restart delay", whole(s.RestartDelay), fmt.Sprintf("%s; no extension asks for more than the TTL; the persistence of nodes is %s", clocks, m.Crashes.Persistence), exact, delay},
+		{"acquire p99", p99.Value, trips, measured, "from when the lock is wanted and free; " + p99.How},
+		{"availability", there, crashes("node", m.Crashes.NodeEvery) + ", and " + crashes("client", m.Crashes.ClientEvery), modelled,
 			"crashes are independent, and nodes return after the restart delay: crashes of several at once and longer repairs are not included"},
-		{"violations per 10⁹ grants", violations.Value, holds + "; a resource that replies as fast as the quorum's last node", violations.Sure, violations.How},
+		{"violations per 10⁹ grants", violations.Value, holds + "; the resource replies as fast as the node that completes the quorum", violations.Sure, violations.How},
 	}
+}
+
+// crashes says how often machines of a kind crash.
+func crashes(kind string, every time.Duration) string {
+	if every == 0 {
+		return "no " + kind + " crashes"
+	}
+	return fmt.Sprintf("each %s crashes every %v", kind, textfmt.Whole(every))
+}
+
+// twoDigits prints a number to two digits, as in 0.043, 4.3 and 430,000.
+func twoDigits(x float64) string {
+	if x < 10 {
+		return fmt.Sprintf("%.2g", x)
+	}
+	rounded, _ := strconv.ParseFloat(fmt.Sprintf("%.1e", x), 64)
+	return textfmt.Grouped(int(rounded))
 }
 
 // fencing answers whether the lock needs fences. all has the weighed settings.
@@ -138,11 +183,11 @@ func (m *model) fencing(want Wanted, w Weighed, all []Weighed) string {
 	rate := float64(time.Second) * min(1/each, float64(m.Contention.Clients)/(each+m.think))
 	share := max(w.Late, noise)
 	yearly := share * rate * 365.25 * 86400
-	often := fmt.Sprintf("%.2g a year", yearly)
+	often := fmt.Sprintf("%s late holders a year", twoDigits(yearly))
 	if yearly < 1 {
-		often = fmt.Sprintf("one in %.2g years", 1/yearly)
+		often = fmt.Sprintf("one late holder in %s years", twoDigits(1/yearly))
 	}
-	late := fmt.Sprintf("At most a share of %.2g of the holds works on after its validity: with %.2g grants a second, the most for these clients, %s", share, rate, often)
+	late := fmt.Sprintf("A share of at most %.2g of the holders works on after the validity. With %s grants a second, the most for these clients, that is %s", share, twoDigits(rate), often)
 	if m.FenceChecked {
 		return fmt.Sprintf("You have it: late holders do no harm, only their work is wasted. %s. Without a fence each might overwrite what the next holder wrote. %s", late, costs)
 	}
@@ -151,11 +196,15 @@ func (m *model) fencing(want Wanted, w Weighed, all []Weighed) string {
 		fenced[i].Violations = 0
 	}
 	if other := want.ranked(fenced)[0]; other.TTL < w.TTL && (other.ExtendEvery == 0) == (w.ExtendEvery == 0) {
-		costs += fmt.Sprintf(" With fences a TTL of %v would do, so that a dead holder blocks the others for %v, not %v.", other.TTL, textfmt.Duration(other.BlockedByDead), textfmt.Duration(w.BlockedByDead))
+		costs += fmt.Sprintf(" With fences a TTL of %v would do, so that a dead holder blocks the others for %v, not %v.", textfmt.Whole(other.TTL), textfmt.Duration(other.BlockedByDead), textfmt.Duration(w.BlockedByDead))
 	}
 	answer := "Yes, if a late write costs more than a fence"
 	if want.ViolationsPerBillion != nil {
-		answer = fmt.Sprintf("Not for your goal of %g violations in 10⁹ grants, if pauses are as stated", *want.ViolationsPerBillion)
+		goal := fmt.Sprintf("%g violations", *want.ViolationsPerBillion)
+		if *want.ViolationsPerBillion == 1 {
+			goal = "1 violation"
+		}
+		answer = fmt.Sprintf("Not for your goal of %s in 10⁹ grants, if pauses are as stated. A holder that pauses for longer can still write after its validity, as under any lock with a time limit (docs/which-lock.md)", goal)
 	}
 	return fmt.Sprintf("%s. %s. Such a holder may overwrite what the next one wrote; a fence rejects that. %s", answer, late, costs)
 }

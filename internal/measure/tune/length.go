@@ -34,7 +34,9 @@ type Length struct {
 
 	Samples []time.Duration `yaml:"samples,flow,omitempty" want:"0s.."`
 
-	curve []knot // see ready
+	// See ready.
+	curve     []knot
+	maxStated bool // else Max is that of the samples
 }
 
 // knot says that a share of all times is at most a value, in nanoseconds.
@@ -95,7 +97,7 @@ func (l Length) Consistent() error {
 	case len(l.Percentiles) > 0 && l.Max == 0:
 		return wrong("max", "missing: percentiles do not show the longest time")
 	case l.Max > longestLength:
-		return wrong("max", "%v: want at most %v", l.Max, longestLength)
+		return wrong("max", "%v: want at most %v", textfmt.Whole(l.Max), textfmt.Whole(longestLength))
 	case len(l.Samples) > 0 && l.Max > 0 && l.Max < slices.Max(l.Samples):
 		return wrong("max", "%v is below the longest sample, %v", l.Max, slices.Max(l.Samples))
 	case len(l.Samples) > 0:
@@ -115,11 +117,12 @@ func (l Length) Consistent() error {
 // ready returns a valid length with its curve. Samples are linear between neighbours. If their max is stated,
 // 3 in n times lie between the longest of n samples and the max: that is what they leave open at 95 %.
 func (l Length) ready() Length {
+	l.maxStated = l.Max > 0 || len(l.Samples) == 0
 	if l.curve, _ = l.stated(); len(l.Samples) == 0 {
 		return l
 	}
 	n, seen := float64(len(l.Samples)), 1.0
-	if l.Max > 0 {
+	if l.maxStated {
 		seen = max(0, 1-3/n)
 	}
 	l.curve, l.Samples = nil, slices.Sorted(slices.Values(l.Samples))
@@ -179,12 +182,14 @@ func (l Length) String() string {
 	switch {
 	case len(l.Samples) > 0:
 		return fmt.Sprintf("%v to %v (%d samples)", textfmt.Duration(l.quantile(0)), textfmt.Duration(l.Max), len(l.Samples))
+	case len(l.Percentiles) == 0 && l.Min == l.Max:
+		return textfmt.Whole(l.Max)
 	case len(l.Percentiles) == 0:
-		return nemesis.Range{Min: l.Min, Max: l.Max}.String()
+		return textfmt.Whole(l.Min) + " to " + textfmt.Whole(l.Max)
 	}
 	var list []string
 	for _, k := range l.curve[1:] {
-		list = append(list, fmt.Sprintf("%s %v", k.name, time.Duration(k.value)))
+		list = append(list, fmt.Sprintf("%s %s", k.name, textfmt.Whole(time.Duration(k.value))))
 	}
 	return strings.Join(list, ", ")
 }

@@ -110,7 +110,7 @@ func TestBadLengths(t *testing.T) {
 		"max: 10ms is below p99, 20ms":  percentiles(5*ms, 20*ms, 10*ms),
 		"max: missing":                  percentiles(5*ms, 20*ms, 0),
 		"max: 1ms is below min, 5ms":    uniform(5*ms, ms),
-		"max: 241h0m0s: want at most":   uniform(0, 241*time.Hour),
+		"max: 241h: want at most":       uniform(0, 241*time.Hour),
 		"p50: 0s: want more":            percentiles(0, ms, ms),
 		"p50: 1ms is below min, 2ms":    {Min: 2 * ms, Max: time.Second, Percentiles: map[string]time.Duration{"p50": ms}},
 		"p50: -1ms is below min, 0s":    percentiles(-ms, ms, ms),

@@ -117,7 +117,7 @@ func TestFencing(t *testing.T) {
 		change func(*Question)
 		want   []string
 	}{
-		"goal met":   {func(*Question) {}, []string{"Not for your goal of 1 violations in 10⁹ grants", "32 grants a second, the most for these clients, one in"}},
+		"goal met":   {func(*Question) {}, []string{"Not for your goal of 1 violation in 10⁹ grants", "32 grants a second, the most for these clients, that is one late holder in"}},
 		"no goal":    {func(q *Question) { q.Want.ViolationsPerBillion = nil }, []string{"Yes, if a late write costs more than a fence", "two round trips of the quorum"}},
 		"no pauses":  {func(q *Question) { q.Pauses, q.Want.ViolationsPerBillion = nil, nil }, []string{"Yes, unless a double write does no lasting harm", "a lock to save work"}},
 		"checked":    {func(q *Question) { q.FenceChecked = true }, []string{"You have it", "Without a fence each might overwrite"}},

@@ -151,9 +151,9 @@ func (q Question) Validate() error {
 	case k.TTL%time.Millisecond != 0:
 		return wrong("ttl", "%v: want whole milliseconds, the unit of expiry in Redis", k.TTL)
 	case k.LongestTTL > 0 && k.TTL > k.LongestTTL:
-		return wrong("ttl", "%v is longer than longest_ttl, %v", k.TTL, k.LongestTTL)
+		return wrong("ttl", "%v is longer than longest_ttl, %v", textfmt.Whole(k.TTL), textfmt.Whole(k.LongestTTL))
 	case k.Clocks.LargestStep >= k.longestTTL():
-		return wrong("clocks.largest_step", "a step of %v outlasts every TTL, %v at most", k.Clocks.LargestStep, k.longestTTL())
+		return wrong("clocks.largest_step", "a step of %v outlasts every TTL, %v at most", textfmt.Whole(k.Clocks.LargestStep), textfmt.Whole(k.longestTTL()))
 	case q.Want.ViolationsPerBillion != nil && len(k.Pauses) == 0 && !k.FenceChecked:
 		return wrong("pauses", "missing: whatever the TTL, a holder may stand still for longer and write after it, so no goal for violations can be met. State how often clients stand still and for how long, or have the resource check fences (fence_checked)")
 	}

@@ -83,14 +83,14 @@ func verdictOn(a tune.Advice) document.Block {
 		mark = document.Open
 	}
 	return document.Notice{Mark: mark, Text: fmt.Sprintf("%s: a TTL of %v, a drift factor of %g (an allowance of %v) and %s; extended: %s; node timeout %v; retries after %v to %v.",
-		textfmt.Sentence(a.Confidence()), s.TTL, s.DriftFactor, textfmt.Duration(s.Allowance()), restartDelay(s.Setting), ReadableInterval(s.ExtendEvery), s.NodeTimeout, s.RetryMin, s.RetryMax)}
+		textfmt.Sentence(a.Confidence()), textfmt.Whole(s.TTL), s.DriftFactor, textfmt.Duration(s.Allowance()), restartDelay(s.Setting), ReadableInterval(s.ExtendEvery), s.NodeTimeout, s.RetryMin, s.RetryMax)}
 }
 
 func restartDelay(s tune.Setting) string {
 	if s.RestartDelay == 0 {
 		return "no restart delay"
 	}
-	return fmt.Sprintf("a restart delay of %v", s.RestartDelay)
+	return fmt.Sprintf("a restart delay of %v", textfmt.Whole(s.RestartDelay))
 }
 
 // trialTable has a line for each trial of a validation.
@@ -111,7 +111,7 @@ func frontTable(a tune.Advice) document.Table {
 			mark = document.Cell{Text: "recommended", Mark: document.Good}
 		}
 		seconds := func(text string, v float64) document.Cell { return document.Number(v, text) }
-		t.Add(mark, seconds(w.TTL.String(), w.TTL.Seconds()), seconds(ReadableInterval(w.ExtendEvery), w.ExtendEvery.Seconds()), seconds(w.NodeTimeout.String(), w.NodeTimeout.Seconds()),
+		t.Add(mark, seconds(textfmt.Whole(w.TTL), w.TTL.Seconds()), seconds(ReadableInterval(w.ExtendEvery), w.ExtendEvery.Seconds()), seconds(w.NodeTimeout.String(), w.NodeTimeout.Seconds()),
 			seconds(fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax), w.RetryMax.Seconds()), document.Number(w.Availability, fmt.Sprintf("%.6f", w.Availability)),
 			seconds(textfmt.Duration(w.AcquireP99), w.AcquireP99.Seconds()), document.Number(w.PerBillion(), fmt.Sprintf("%.3g", w.PerBillion())),
 			document.Number(w.RequestsPerSecond, fmt.Sprintf("%.3g", w.RequestsPerSecond)), seconds(textfmt.Duration(w.BlockedByDead), w.BlockedByDead.Seconds()))
@@ -124,5 +124,5 @@ func ReadableInterval(d time.Duration) string {
 	if d == 0 {
 		return "never"
 	}
-	return d.String()
+	return textfmt.Whole(d)
 }
