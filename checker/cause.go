@@ -438,8 +438,11 @@ func (u *backingLoss) unexplained() (told []Event) {
 	if e, some := u.lost(u.over, "the TTL of client %[2]d's key, which %[1]v lost %[3]s, was over, and nobody renewed it"); some {
 		told = append(told, e)
 	}
-	if e, some := u.lost(u.unasked, "%v no longer had client %d's key %s, because a request took it away, and the history does not tell whose"); some {
-		told = append(told, e)
+	for _, taken := range [][2]string{{history.Deleted, "deleted it"}, {history.Overwritten, "put another value in its place"}} {
+		which := func(v timeline.KeyLoss) bool { return v.Reason == taken[0] && u.unasked(v) }
+		if e, some := u.lost(which, "%v no longer had client %d's key %s: a request "+taken[1]+", and the history does not tell whose"); some {
+			told = append(told, e)
+		}
 	}
 	if len(told) == 0 {
 		told = u.expired()

@@ -265,7 +265,7 @@ func TestAProgramThatComparesClocks(t *testing.T) {
 	if code != exitContradiction {
 		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}
-	wantIn(t, out, "ok         calm ", "VIOLATED   clients-clocks-differ ", "Two clients hold the lock at once", "1 run with client clocks")
+	wantIn(t, out, "ok         calm ", "VIOLATED   clients-clocks-differ ", "V1 violated", "put another value in its place", "1 run with client clocks")
 }
 
 // Law: runs for which there is no time are not begun, and are no pass.
