@@ -23,7 +23,7 @@ test race: export GOGC ?= 800
 test: ## run the tests of the root and of the adapters; root gets missing packages installed (7 minutes from an empty build cache; unchanged packages are cached)
 	@sh scripts/deps.sh chromium
 	$(TEST) ./internal/cli ./locktest ./... # those two take longest, so they begin first
-	$(EACH) $(ADAPTERS); do (cd $$module && $(TEST) ./...); done
+	@printf '%s\n' $(ADAPTERS) | xargs -P 2 -I module sh -c 'cd module && $(TEST) ./...'
 
 race: ## test the lock, its transport and links to servers under the race detector (.ci/nightly: all that has goroutines)
 	$(TEST) -race ./redlock/... ./internal/servers/wire ./internal/servers/live ./internal/servers/keywatch
