@@ -242,12 +242,12 @@ func (c Config) validate() error {
 // known.
 func (c Config) validateAccept() error {
 	for i, a := range c.Accept {
-		field := fmt.Sprintf("Accept[%d]", i)
+		field, err := fmt.Sprintf("Accept[%d]", i), external.ValidateProperty(a.Property)
 		switch {
 		case !slices.ContainsFunc(c.Storms, func(s Storm) bool { return s.Name == a.Storm }):
 			return wrong(field, "there is no storm %q: want one of %s", a.Storm, stormNames(c.Storms))
-		case !slices.Contains(checker.Properties(), a.Property):
-			return wrong(field, "unknown property %q: want one of %q", a.Property, checker.Properties())
+		case err != nil:
+			return wrong(field, "%w", err)
 		case a.Reason == "":
 			return wrong(field, "no reason why %s may be violated in %s", external.Named(a.Property), a.Storm)
 		}

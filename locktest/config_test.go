@@ -45,6 +45,16 @@ func TestFieldsThatCannotBe(t *testing.T) {
 	}
 }
 
+// A mistake in a list of properties names the constants, and the codes that pages use.
+func TestPropertiesAreNamed(t *testing.T) {
+	err := locktest.Try(t, locktest.Config{Promises: []checker.Property{"V1"}}, locktest.Storm{Name: "calm"}, 1, nil).Err
+	const want = `locktest.Config.Promises: unknown property "V1": want one of checker.Backing (B), checker.Lease (V1), checker.Section (V2), checker.Effect (V3), ` +
+		`checker.Fence (V4), checker.DeadlockFreedom (L1), checker.FaultTolerance (L2), checker.Cleanup (L3), checker.Contract (C)`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+}
+
 // Law: a configuration that would test nothing does not pass: more rounds than a run can
 // last for, or zero re-runs.
 func TestWhatTriesNothingIsRefused(t *testing.T) {

@@ -9,9 +9,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// KnownCauses is the address that failures name.
-const KnownCauses = knownCauses
-
 // WatchEvery sets how often the watchdog looks whether virtual time advances.
 func WatchEvery(d time.Duration) { watchInterval = d }
 

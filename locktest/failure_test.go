@@ -122,6 +122,7 @@ generate: {most: 2, faults: {latency: 1}}
 	"extending": inStorms(locktest.Config{
 		Storms: []locktest.Storm{{Name: "long", Work: 6 * time.Second, Claimed: true}},
 	}, anExtension(func(*oneNode) {})),
+	"lying": inStorms(locktest.Config{Storms: []locktest.Storm{{Name: "calm"}}, Promises: []checker.Property{checker.Section}}, lying),
 	"starving": func(t *testing.T) {
 		c := locktest.Config{Nodes: 1, Runs: 1, Promises: []checker.Property{checker.Lease}}
 		c.Storms = []locktest.Storm{stormOf(t, c, "contention")}
@@ -321,7 +322,7 @@ func TestFailureIsTold(t *testing.T) {
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held`,
 		`Broken (promise: calls return|assumption: nobody but the holder)`,
 		`It recurs in \d of 3 re-runs \(95 % interval: \[.*\] %\)\.`,
-		`(?m)^ *Known causes: `+regexp.QuoteMeta(locktest.KnownCauses)+`$`,
+		`(?m)^ *`+regexp.QuoteMeta(external.KnownCauses)+`$`,
 		`Again:  go test -v -run '\^TestInner\$/\^holder-stands-still\$' -locktest.witness=`+at+`\d`,
 		`Page:   lockstorm report `+at+`\d`,
 		`Stored: `+at+`\d, with story and plan in failure\.txt`,
@@ -333,7 +334,7 @@ func TestFailureIsTold(t *testing.T) {
 	wantMatches(t, stored(t, runs[0], "failure.txt"),
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held the lock`,
 		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3.75s`, `C promises: calls return`, `It recurs in \d of 3`, `\tlockstorm report \.\n`, `\tgo test -v -run `,
-		`\t`+regexp.QuoteMeta(locktest.KnownCauses)+`\n`,
+		`\n`+regexp.QuoteMeta(external.KnownCauses)+`\n`,
 	)
 	wantReadable(t, runs[0])
 	run, err := results.Load(runs[0])

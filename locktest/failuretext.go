@@ -16,9 +16,6 @@ import (
 // shownLogLines is how many lines of a client library's log are shown.
 const shownLogLines = 5
 
-// knownCauses is the address of the part of docs/test-your-lock.md about what usually causes a failure.
-const knownCauses = "https://github.com/lockstorm/lockstorm/blob/main/docs/test-your-lock.md#known-causes"
-
 // text is the failure as the test shows it: what happened, what that breaks, and the commands. A
 // failure that looks like an earlier one is shown in two lines.
 func (f *failure) text() string {
@@ -42,7 +39,7 @@ func (f *failure) story() string {
 	if f.like != "" {
 		return ""
 	}
-	return joined(append(f.Brief(unused(f.run.idle), f.recurs, f.rerunFailed()), "Known causes: "+knownCauses))
+	return joined(append(f.Brief(unused(f.run.idle), f.recurs, f.rerunFailed()), external.KnownCauses))
 }
 
 // reason is the failure in a line.
@@ -122,7 +119,7 @@ func (f *failure) fullText() string {
 	}
 	fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", reproCommand(f.t.Name(), f.dir))
 	fmt.Fprintf(&b, "\nTo make a page about it for a browser, in the directory of this file, with the lockstorm command:\n\n\t%s\n", textfmt.Command("report", "."))
-	fmt.Fprintf(&b, "\nKnown causes of failures, and which changes help:\n\n\t%s\n", knownCauses)
+	fmt.Fprintf(&b, "\n%s\n", external.KnownCauses)
 	fmt.Fprintf(&b, "\nBeside this file: %s and %s, the run", results.RunFile, results.HistoryFile)
 	if len(f.run.clientLog) > 0 {
 		fmt.Fprintf(&b, "; %s, what client libraries have logged", clientLogFile)

@@ -94,7 +94,7 @@ func TestACarelessProgramIsFound(t *testing.T) {
 	}
 	stored := written[1]
 	again := "lockstorm test --again " + stored + " " + strings.Join(config, " ") + " --property V1,C -- " + strings.Join(fakeCommand("careless"), " ")
-	wantIn(t, out, "VIOLATED   writer-stands-still", "\n  Again:  "+again+"\n  Page:   lockstorm report "+stored+"\n  Stored: "+stored+", with story and plan in failure.txt\n")
+	wantIn(t, out, "VIOLATED   writer-stands-still", "\n  "+external.KnownCauses+"\n  Again:  "+again+"\n  Page:   lockstorm report "+stored+"\n  Stored: "+stored+", with story and plan in failure.txt\n")
 	wantIn(t, read(t, filepath.Join(stored, "failure.txt")), violated, violates+" promises: ", "name: writer-stands-still\n", "- pause:", again)
 
 	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--runs", "2", "--out", dir, "--format", "json", "--"}, fakeCommand("careless")...)...)
@@ -148,6 +148,7 @@ func TestABrokenProgramIsNamed(t *testing.T) {
 	t.Parallel()
 	for behaviour, said := range map[string]string{
 		"garbage":    `line 2 of its standard output, "connected to redis": want a JSON object in each line`,
+		"dies":       "it exited (exit status 1) before ready; the end of its standard error: no module named redis",
 		"exits":      "it exited (exit status 7) during the run; the end of its standard error: a stack trace",
 		"other-id":   `: the open call is acquire 1: want one of ["granted" "refused"] with its id`,
 		"long-line":  "longer than 65536 bytes",
@@ -199,7 +200,7 @@ func TestAProgramThatNeverGrants(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}
 	wantIn(t, out, "FAILED     calm", "Nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: not today",
-		"\n0 grants in 1 run of 1 storm; not exercised: extensions, holds beyond the TTL, notices of a loss, ended contexts, grants to callers that share a lock, grants of confusing names, runs with client clocks, generated faults")
+		"\n0 grants in 1 run of 1 storm; not exercised: calls of Extend, holds beyond the TTL, notices of a loss, ended contexts, grants to callers that share a lock, grants of confusing names, runs with client clocks, generated faults")
 	code, out, problems = testProgram(t, "refuses", configured(t, "rounds: 3", "bounds: {free: 1m}"), "--storm", "node-stands-still", "--out", t.TempDir(), "--seed", "7")
 	if code != exitUndecided {
 		t.Errorf("with faults: exit code %d\n%s%s", code, out, problems)
@@ -222,7 +223,7 @@ func TestKeysOfAProgramAreJudged(t *testing.T) {
 		t.Errorf("right: exit code %d\n%s%s", code, out, problems)
 	}
 	code, out, problems = testProgram(t, "one-value", configured(t, "rounds: 5"), append(flags, t.TempDir())...)
-	if code != exitAsExpected || !strings.Contains(out, "L3 unknown") {
+	if code != exitAsExpected || !strings.Contains(out, "L3 unknown (not promised)") {
 		t.Errorf("one value: exit code %d\n%s%s", code, out, problems)
 	}
 }
@@ -273,7 +274,7 @@ func TestABudgetThatIsTooSmall(t *testing.T) {
 	dir := t.TempDir()
 	code, out, _ := testProgram(t, "right", nil, "--storm", "calm,contention", "--budget", "1ms", "--out", dir)
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out, "2 runs in 2 storms, about ", ", more than the budget of 1ms\n", "\nNot run, for lack of time in the budget of 1ms: calm, contention.\n")
+	wantIn(t, out, "2 runs in 2 storms, about ", ", more than the budget of 1ms: not all storms will run; --budget 1m runs all\n", "\nNot run, for lack of time in the budget of 1ms: calm, contention.\n")
 	if list, err := os.ReadDir(dir); len(list) > 0 || err != nil {
 		t.Errorf("stored: %v, %v", list, err)
 	}
@@ -324,8 +325,8 @@ func TestPace(t *testing.T) {
 func TestAProgramIsAskedToExtendLongHolds(t *testing.T) {
 	t.Parallel()
 	for behaviour, said := range map[string]string{
-		"extends": ` extensions, \d+ holds beyond the TTL; not exercised: notices`,
-		"right":   ` of 1 storm; not exercised: extensions, holds beyond the TTL, notices`,
+		"extends": ` calls of Extend, \d+ holds beyond the TTL; not exercised: notices`,
+		"right":   ` of 1 storm; not exercised: calls of Extend, holds beyond the TTL, notices`,
 	} {
 		code, out, problems := testProgram(t, behaviour, nil, "--storm", "long-work", "--property", "V1,V2,V3,C", "--out", t.TempDir())
 		if code != exitAsExpected || !regexp.MustCompile(said).MatchString(out) {
@@ -439,8 +440,11 @@ func TestCIRunsPrograms(t *testing.T) {
 		return "--config three.yaml --ttl 400ms --storm calm,node-stands-still -- " + strings.Join(fakeCommand(behaviour), " ")
 	}
 	right, refuses, exits := program("right"), program("refuses"), program("exits")
-	code, _, _ := command(t, "ci", "--program", right, "--program", refuses, "--program", exits, "--junit", "junit.xml")
+	code, out, _ := command(t, "ci", "--program", right, "--program", refuses, "--program", exits, "--junit", "junit.xml")
 	want(t, "exit code", code, exitBadInput)
+	if strings.Contains(out, "None of your tests") {
+		t.Error(out)
+	}
 	got := readJUnit(t, "junit.xml")
 	for name, wanted := range map[string]ci.Outcome{
 		"program " + right + " calm": ci.AsExpected, "program " + right + " node-stands-still": ci.AsExpected,

@@ -152,10 +152,10 @@ func ValidateTime(field string, d time.Duration) error {
 // record the nodes' keys.
 func ValidatePromises(promises []checker.Property, keys bool) error {
 	for _, p := range promises {
-		switch {
-		case !slices.Contains(checker.Properties(), p):
-			return wrong("Promises", "unknown property %q: want some of %q", p, checker.Properties())
-		case p == checker.Cleanup && !keys:
+		if err := ValidateProperty(p); err != nil {
+			return wrong("Promises", "%w", err)
+		}
+		if p == checker.Cleanup && !keys {
 			return wrong("Promises", "%s is judged on locktest.Memory only, where changes of keys are recorded", p)
 		}
 	}

@@ -189,10 +189,11 @@ func (e *Exercised) Add(more Exercised) {
 type Summary struct {
 	Exercised
 	storms, runs int
-	generated    bool     // some storm has generated faults
-	idle         []string // storms none of whose faults took place
-	unpromised   []string // storms in which no promise covers the faults
-	open         []string // storms that are undecided
+	generated    bool                          // some storm has generated faults
+	idle         []string                      // storms none of whose faults took place
+	unpromised   []string                      // storms in which no promise covers the faults
+	open         []string                      // storms that are undecided
+	unasked      map[checker.Property][]string // storms that violate what is not promised, without an excuse
 
 	Warnings []string // what no promise covers, and who uses the lock should know
 }
@@ -215,6 +216,14 @@ func (s *Summary) Add(o *Outcome, patience time.Duration, open bool) {
 	if open {
 		s.open = append(s.open, name)
 	}
+	for p, is := range o.unasked {
+		if is {
+			if s.unasked == nil {
+				s.unasked = map[checker.Property][]string{}
+			}
+			s.unasked[p] = append(s.unasked[p], name)
+		}
+	}
 }
 
 // Runs returns how many runs were added.
@@ -229,7 +238,7 @@ func (s *Summary) String() string {
 		n         int
 		one, many string
 	}
-	parts := []part{{s.Extensions, "extension", "extensions"}, {s.BeyondTTL, "hold beyond the TTL", "holds beyond the TTL"}, {s.Losses, "notice of a loss", "notices of a loss"}, {s.Ended, "ended context", "ended contexts"},
+	parts := []part{{s.Extensions, "call of Extend", "calls of Extend"}, {s.BeyondTTL, "hold beyond the TTL", "holds beyond the TTL"}, {s.Losses, "notice of a loss", "notices of a loss"}, {s.Ended, "ended context", "ended contexts"},
 		{s.Shared, "grant to callers that share a lock", "grants to callers that share a lock"}, {s.Named, "grant of a confusing name", "grants of confusing names"},
 		{s.Clocks, "run with client clocks", "runs with client clocks"}}
 	if s.Permits > 1 {
@@ -251,10 +260,18 @@ func (s *Summary) String() string {
 	if len(s.idle) > 0 {
 		missing = append(missing, "the faults of "+textfmt.List(s.idle))
 	}
+	var unasked []string
+	for _, p := range checker.Properties() {
+		if in := s.unasked[p]; len(in) == 1 {
+			unasked = append(unasked, fmt.Sprintf("%s in %s", p.Code(), in[0]))
+		} else if len(in) > 1 {
+			unasked = append(unasked, fmt.Sprintf("%s in %s and %s", p.Code(), in[0], textfmt.Count(len(in)-1, "more storm")))
+		}
+	}
 	for _, list := range []struct {
 		what  string
 		names []string
-	}{{"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}} {
+	}{{"violated, but not promised", unasked}, {"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}} {
 		if len(list.names) > 0 {
 			fmt.Fprintf(&b, "; %s: %s", list.what, strings.Join(list.names, ", "))
 		}
@@ -262,7 +279,7 @@ func (s *Summary) String() string {
 	if n := len(s.Warnings); n > 0 {
 		fmt.Fprintf(&b, "; warning: %s", s.Warnings[0])
 		if n > 1 {
-			fmt.Fprintf(&b, " (and %s more)", textfmt.Count(n-1, "warning"))
+			fmt.Fprintf(&b, " (and %s)", textfmt.Count(n-1, "more warning"))
 		}
 	}
 	return b.String()

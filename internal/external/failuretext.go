@@ -18,6 +18,9 @@ const (
 	noteLines   = 2   // of anything else that is said
 )
 
+// KnownCauses leads to what usually causes a failure, and which change helps.
+const KnownCauses = "Known causes: https://github.com/lockstorm/lockstorm/blob/main/docs/test-your-lock.md#known-causes"
+
 // FailureFile is the file of a stored run with all that is known of its failure.
 const FailureFile = "failure.txt"
 

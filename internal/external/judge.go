@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
@@ -31,6 +32,8 @@ type Judgment struct {
 type Limit struct {
 	checker.Finding
 	Why string // it is not promised, as a clause
+
+	unasked bool // the plan excuses nothing: the property is only not among the promises
 }
 
 // harmless is what loses no message, cancels no call and kills nobody. Under such faults any lock can
@@ -88,7 +91,8 @@ func Judge(r runner.Result, t Capabilities, named []checker.Property, keys bool)
 	terms, promised := promises.OfExternal(done, t.Endless), promisedBy(named, t, done, keys)
 	j.promised = len(promised) > 0
 	for _, f := range r.Report.Findings {
-		why := terms.Excuse(f.Property, done)
+		excuse := terms.Excuse(f.Property, done)
+		why := excuse
 		if !slices.Contains(promised, f.Property) {
 			why = errNotPromised
 		}
@@ -112,7 +116,7 @@ func Judge(r runner.Result, t Capabilities, named []checker.Property, keys bool)
 		case f.Verdict == checker.Violated && why == nil:
 			j.Broken = append(j.Broken, f)
 		case f.Verdict == checker.Violated:
-			j.Limits = append(j.Limits, Limit{f, promises.Reason(why)})
+			j.Limits = append(j.Limits, Limit{f, promises.Reason(why), excuse == nil && !stoppedLate(r, t, f.Property)})
 		case f.Verdict == checker.Unknown && why == nil:
 			j.Open = append(j.Open, f)
 		case f.Property == checker.Cleanup && !keys && why == nil:
@@ -147,6 +151,27 @@ func (j Judgment) StartingWith(p checker.Property) Judgment {
 	i := slices.IndexFunc(j.Broken, func(f checker.Finding) bool { return f.Property == p })
 	j.Broken = slices.Concat(j.Broken[i:i+1], j.Broken[:i], j.Broken[i+1:])
 	return j
+}
+
+// constants lists the properties as a configuration in Go names them.
+func constants() string {
+	names := make([]string, len(checker.Properties()))
+	for i, p := range checker.Properties() {
+		words := strings.Split(p.String(), "_")
+		for j, w := range words {
+			words[j] = strings.ToUpper(w[:1]) + w[1:]
+		}
+		names[i] = fmt.Sprintf("checker.%s (%s)", strings.Join(words, ""), p.Code())
+	}
+	return strings.Join(names, ", ")
+}
+
+// ValidateProperty returns an error if there is no such property.
+func ValidateProperty(p checker.Property) error {
+	if !slices.Contains(checker.Properties(), p) {
+		return fmt.Errorf("unknown property %q: want one of %s", string(p), constants())
+	}
+	return nil
 }
 
 // Named returns a property's code and title.

@@ -16,6 +16,9 @@ type Outcome struct {
 
 	promised, covered, judged bool // in some run: see [Judgment]
 
+	broken  map[checker.Property]bool // a promise, in some run
+	unasked map[checker.Property]bool // violated in some run, not promised, and excused by nothing
+
 	open    map[checker.Property]Undecided // the first run for each property
 	decided map[checker.Property]bool      // in some run
 }
@@ -31,13 +34,18 @@ func (o *Outcome) Add(r runner.Result, j Judgment, did Exercised) {
 	if o.Runs == 0 {
 		*o = Outcome{
 			Tally: runner.NewTally(r.Scenario), Limits: map[checker.Property]Limit{},
+			broken: map[checker.Property]bool{}, unasked: map[checker.Property]bool{},
 			open: map[checker.Property]Undecided{}, decided: map[checker.Property]bool{},
 		}
 	}
 	o.Tally.Add(r)
 	o.Exercised.Add(did)
 	o.promised, o.covered, o.judged = o.promised || j.promised, o.covered || j.covered, o.judged || j.decided
+	for _, f := range j.Broken {
+		o.broken[f.Property] = true
+	}
 	for _, l := range j.Limits {
+		o.unasked[l.Property] = o.unasked[l.Property] || l.unasked
 		if _, seen := o.Limits[l.Property]; !seen {
 			o.Limits[l.Property] = l
 		}
@@ -91,12 +99,20 @@ func (o *Outcome) NothingJudged() string {
 	return ""
 }
 
-// Verdicts lists what was observed of properties that some run could violate, such as V1 holds.
+// Verdicts lists what was observed of properties that some run could violate, such as V1 holds. What breaks no
+// promise has a mark, because it stands beside the word ok.
 func (o *Outcome) Verdicts(of []checker.Property) (list []string) {
 	for _, p := range of {
-		if v := o.Observed(p); v != checker.NotApplicable {
-			list = append(list, fmt.Sprintf("%s %v", p.Code(), v))
+		v, mark := o.Observed(p), ""
+		switch _, limit := o.Limits[p]; {
+		case v == checker.NotApplicable:
+			continue
+		case v == checker.Violated && limit && !o.broken[p]:
+			mark = " (limit)"
+		case v == checker.Unknown && o.open[p].Property == "":
+			mark = " (not promised)"
 		}
+		list = append(list, fmt.Sprintf("%s %v%s", p.Code(), v, mark))
 	}
 	return list
 }
