@@ -221,6 +221,13 @@ func TestCIOfTestsThatDoNotCompile(t *testing.T) {
 	wantIn(t, problems, "./testdata/broken: could not be tested: ", "undefined: locktest.NoSuchThing")
 }
 
+// The package of the current directory has its name for go test.
+func TestThePackageHere(t *testing.T) {
+	t.Chdir("testdata/locks")
+	dirs, err := testsOf(t.Context(), []string{"."})
+	want(t, "packages", fmt.Sprint(dirs, err), "map[github.com/lockstorm/lockstorm/internal/cli/testdata/locks:.] <nil>")
+}
+
 // A test that passes beside one that fails or panics is told apart; one that the end of the budget finds at
 // work is not run.
 func TestCIOfOrdinaryTests(t *testing.T) {

@@ -57,7 +57,7 @@ func (r *ciRun) plan(ctx context.Context, args []string) error {
 		var err error
 		if r.tests, err = testsOf(ctx, patterns); err != nil && patterns[0] != everywhere {
 			return err
-		} else if err != nil {
+		} else if err != nil && len(r.programs) == 0 {
 			r.report.Notes = append(r.report.Notes, "None of your tests was run: "+err.Error())
 		}
 	}

@@ -36,7 +36,9 @@ func testsOf(ctx context.Context, patterns []string) (dirs map[string]string, er
 	for line := range strings.Lines(string(out)) {
 		p := strings.Split(line, "\t")
 		if dir, no := filepath.Rel(here, p[1]); no == nil && strings.Contains(p[2], ","+locktest+",") {
-			dirs[p[0]] = "./" + filepath.ToSlash(dir)
+			if dirs[p[0]] = "."; dir != "." {
+				dirs[p[0]] = "./" + filepath.ToSlash(dir)
+			}
 		}
 	}
 	if len(dirs) == 0 && err == nil {

@@ -117,6 +117,9 @@ func (f *fakeClient) hello(m program.ToProgram) {
 	case "wall-clock":
 		wall := float64(time.Now().UnixMilli())
 		ready.NowMS = &wall
+	case "dies":
+		fmt.Fprintln(os.Stderr, "no module named redis")
+		os.Exit(1)
 	case "version-2":
 		ready.Version = 2
 	case "pid":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,7 +102,13 @@ func (o *testOptions) load(path string) error {
 		Server string `yaml:"server,omitempty"`
 	}{Config: o.config}
 	if err := form.Load(text, "configuration", &file); err != nil {
-		return fmt.Errorf("--config: %s: %w", path, err)
+		err = fmt.Errorf("--config: %s: %w", path, err)
+		for _, flag := range []string{"nodes", "ttl"} {
+			if strings.Contains(err.Error(), "unknown field "+flag) {
+				err = fmt.Errorf("%w; %s is the flag --%s", err, flag, flag)
+			}
+		}
+		return err
 	}
 	o.config, o.server = file.Config, file.Server
 	return nil

@@ -192,7 +192,8 @@ func about(d time.Duration) string { return textfmt.Whole(max(d.Round(5*time.Sec
 // tooLong says that the budget is too small for all runs, if it is expected to be.
 func (t *lockTest) tooLong() string {
 	if all := t.estimated(); t.budget > 0 && all > t.budget {
-		return fmt.Sprintf(", more than the budget of %s", textfmt.Whole(t.budget))
+		enough := (all*5/4 + time.Minute).Truncate(time.Minute) // a run begins only if it fits in
+		return fmt.Sprintf(", more than the budget of %s: not all storms will run; --budget %s runs all", textfmt.Whole(t.budget), textfmt.Whole(enough))
 	}
 	return ""
 }
@@ -353,6 +354,7 @@ func (f testFailure) print(out io.Writer) {
 		return
 	}
 	tell(out, f.Brief()...)
+	tell(out, external.KnownCauses)
 	// No line of a command may be broken.
 	_, _ = fmt.Fprintf(out, "  Again:  %s\n  Page:   %s\n  Stored: %s, with story and plan in %s\n", f.again, f.page(), f.dir, external.FailureFile)
 }
@@ -363,5 +365,6 @@ func (f testFailure) fullText() string {
 	if f.like != "" {
 		text += fmt.Sprintf("\nThe storm %s failed in the same way.\n", f.like)
 	}
+	text += fmt.Sprintf("\n%s\n", external.KnownCauses)
 	return text + fmt.Sprintf("\nTo run it again, where the command was started:\n\n\t%s\n\nTo make a page about it for a browser, in the directory of this file:\n\n\t%s\n", f.again, textfmt.Command("report", "."))
 }

@@ -78,7 +78,11 @@ func (p *process) watch(stdout *os.File, receive func(FromProgram) error) {
 		// for ever.
 		_ = stdout.SetReadDeadline(time.Now().Add(exitTimeout))
 	}()
-	err := p.read(stdout, receive)
+	when := "before ready"
+	err := p.read(stdout, func(m FromProgram) error {
+		when = "during the run" // the first message is ready
+		return receive(m)
+	})
 	patience := exitTimeout
 	if err != nil {
 		patience = 0
@@ -88,7 +92,7 @@ func (p *process) watch(stdout *os.File, receive func(FromProgram) error) {
 	late.Stop()
 	_, _ = stdout.Close(), p.stdin.Close()
 	if err == nil {
-		err = fmt.Errorf("it exited (%w) during the run", endOf(exit))
+		err = fmt.Errorf("it exited (%w) %s", endOf(exit), when)
 	}
 	p.cause = fmt.Errorf("%s: %w%s", p.name(), err, p.stderr.ending())
 }
