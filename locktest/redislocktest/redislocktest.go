@@ -21,8 +21,8 @@
 //
 // redislock reports no end of validity, so a grant is valid for a TTL from the earliest instant at
 // which the request can have been sent that obtained it. Release reports by ErrLockNotHeld that the
-// lock was not held; holders extend by Refresh if locktest.Config.Extend is set. redislock reports
-// no losses and has no fences.
+// lock was not held. Holders extend by Refresh: in long work each third of the TTL, elsewhere if
+// locktest.Config.Extend is set. redislock reports no losses and has no fences.
 //
 // [redislock]: https://pkg.go.dev/github.com/bsm/redislock
 package redislocktest

@@ -18,8 +18,8 @@
 // The expiry of mutexes is locktest.Config.TTL, also where the options have a WithExpiry.
 //
 // A grant is valid until Mutex.Until. Unlock reports that the lock was not held by
-// ErrLockAlreadyExpired or ErrTaken; holders extend by ExtendContext if locktest.Config.Extend is
-// set. redsync reports no losses and has no fences.
+// ErrLockAlreadyExpired or ErrTaken. Holders extend by ExtendContext: in long work each third of
+// the TTL, elsewhere if locktest.Config.Extend is set. redsync reports no losses and has no fences.
 //
 // [redsync]: https://pkg.go.dev/github.com/go-redsync/redsync/v4
 package redsynctest
