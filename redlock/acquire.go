@@ -64,7 +64,7 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 
 	event.Until = validUntil(m.now(), ttl, m.config.allowance(ttl))
 	m.observe(event, env.StepBeforeSend)
-	a.set.weigh = a.voteCounter()
+	a.set.weigh = a.weigher()
 	set := env.Command{Op: env.OpSet, Key: a.resource, Token: a.token, TTL: ttl, Vouched: m.config.Quarantine}
 	a.set.send(a, m.all, set, m.config.Linger)
 	if err := a.set.gather(ctx, a.set.sent.Add(m.config.NodeTimeout), ErrTaken); err != nil {
@@ -85,7 +85,7 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 	}
 
 	hold := newHold(base, a, event.Until, event.Fence)
-	a.keep()
+	a.trackStragglers()
 	hold.startWatch()
 	m.observe(event, env.StepGranted)
 	return hold, nil
@@ -117,8 +117,11 @@ type round struct {
 	weigh   func(env.Reply) env.Reply // returns the vote as which a reply counts; nil: the reply itself
 	votes   tally
 	silent  env.NodeSet // have not replied yet
-	lost    env.NodeSet // the reply is env.Lost: the command may have an effect, now or later
-	failed  env.NodeSet // the reply is env.Failed: the command never takes effect
+
+	// By the reply and not by the vote: the yes of a node in quarantine counts as env.Failed, but the node has
+	// the key. Clean-up sends no delete to nodes in unapplied.
+	uncertain env.NodeSet // the reply is env.Lost: the command may have an effect, now or later
+	unapplied env.NodeSet // the reply is env.Failed: the command never takes effect
 
 	leavesKey func(*attempt, env.Reply) bool // whether a reply in the drain shows a key to delete; nil: never
 	deletes   []*round                       // of such keys
@@ -174,9 +177,9 @@ func (r *round) count(reply env.Reply) (vote env.Reply) {
 	r.silent = r.silent.Without(reply.Node)
 	switch reply.Answer {
 	case env.Lost:
-		r.lost = r.lost.With(reply.Node)
+		r.uncertain = r.uncertain.With(reply.Node)
 	case env.Failed:
-		r.failed = r.failed.With(reply.Node)
+		r.unapplied = r.unapplied.With(reply.Node)
 	}
 	return vote
 }
@@ -202,11 +205,11 @@ func (r *round) drainRest(name string) {
 
 // tally counts the votes of one round.
 type tally struct {
-	quorum   *env.Quorum
-	yes, no  env.NodeSet
-	failed   env.NodeSet // the command failed, or its reply was lost
-	failures []env.Reply // the replies of the failed nodes
-	highest  uint64      // the highest counter of all replies
+	quorum    *env.Quorum
+	yes, no   env.NodeSet
+	abstained env.NodeSet // voted neither: the command failed, its reply was lost, or its yes does not count
+	failures  []env.Reply // the replies of these nodes
+	highest   uint64      // the highest counter of all replies
 }
 
 func (t *tally) count(r env.Reply) {
@@ -217,7 +220,7 @@ func (t *tally) count(r env.Reply) {
 	case env.No:
 		t.no = t.no.With(r.Node)
 	default:
-		t.failed = t.failed.With(r.Node)
+		t.abstained = t.abstained.With(r.Node)
 		t.failures = append(t.failures, r)
 	}
 }
@@ -236,7 +239,7 @@ func (t *tally) decide() decision {
 	switch {
 	case t.quorum.Has(t.yes):
 		return won
-	case !t.quorum.Has(t.quorum.Voters &^ (t.no | t.failed)):
+	case !t.quorum.Has(t.quorum.Voters &^ (t.no | t.abstained)):
 		return lost
 	}
 	return undecided

@@ -100,7 +100,7 @@ func (h *Hold) markReleased() error {
 func (a *attempt) finishRelease() {
 	r := &a.deletion
 	overtaken, unheard := a.abandon(r.silent, r.votes.yes)
-	if r.silent|r.lost|r.failed|overtaken|unheard == 0 {
+	if r.silent|r.uncertain|r.unapplied|overtaken|unheard == 0 {
 		return
 	}
 	a.mutex.background("finish release", func() {
@@ -116,19 +116,19 @@ func (a *attempt) finishRelease() {
 // set no key, and a node that refuses connections would have to refuse another one.
 func (a *attempt) cleanUp() {
 	m := a.mutex
-	a.late.without = a.set.failed | a.set.votes.no
-	asked := m.all &^ a.set.failed
+	a.late.without = a.set.unapplied | a.set.votes.no
+	asked := m.all &^ a.set.unapplied
 	a.abandon(asked, 0)
 	a.eraseFirst(asked)
-	unheard := a.set.lost // the key may still be set: a broken connection does not mean that the request was lost
+	unheard := a.set.uncertain // the key may still be set: a broken connection does not mean that the request was lost
 	m.background("clean up", func() { a.finishFirstDelete(unheard) })
 	a.drainSet()
 }
 
-// keep notes which nodes may still set the key of a granted try, and waits for their replies.
-func (a *attempt) keep() {
-	a.late.without = a.set.failed | a.set.votes.no
-	a.late.unheard = a.set.lost // their env.Lost was counted, so the drain does not see them
+// trackStragglers notes which nodes may still set the key of a granted try, and waits for their replies.
+func (a *attempt) trackStragglers() {
+	a.late.without = a.set.unapplied | a.set.votes.no
+	a.late.unheard = a.set.uncertain // their env.Lost was counted, so the drain does not see them
 	a.drainSet()
 }
 
@@ -219,11 +219,11 @@ func (a *attempt) eraseIn(r *round, from env.NodeSet) *round {
 func (r *round) finish() {
 	a, m := r.attempt, r.attempt.mutex
 	r.drain()
-	left := r.lost | r.failed
-	if r.lost != 0 {
-		again := a.send(r.lost, r.command, m.config.Linger)
+	left := r.uncertain | r.unapplied
+	if r.uncertain != 0 {
+		again := a.send(r.uncertain, r.command, m.config.Linger)
 		again.drain()
-		left = r.failed | again.lost | again.failed
+		left = r.unapplied | again.uncertain | again.unapplied
 	}
 	if left == 0 {
 		return
@@ -299,7 +299,7 @@ func (m *Mutex) sendPendingDeletes() {
 		}
 		for i, p := range due {
 			rounds[i].drain()
-			if p.nodes = rounds[i].lost | rounds[i].failed; p.nodes != 0 {
+			if p.nodes = rounds[i].uncertain | rounds[i].unapplied; p.nodes != 0 {
 				m.deleteLater(p)
 			}
 		}

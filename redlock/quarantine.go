@@ -26,9 +26,9 @@ type incarnation struct {
 	first env.Instant // on env.Boottime
 }
 
-// voteCounter returns a function that maps replies to votes, for a SET that is about to be sent;
+// weigher returns a function that maps replies to votes, for a SET that is about to be sent;
 // nil: every reply is its vote.
-func (a *attempt) voteCounter() func(env.Reply) env.Reply {
+func (a *attempt) weigher() func(env.Reply) env.Reply {
 	if a.mutex.config.Quarantine == 0 {
 		return nil
 	}
