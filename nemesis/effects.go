@@ -8,7 +8,7 @@ import (
 
 // Effect is a bit set of what faults do to a world. Code that depends on what a fault does (promises, hunts,
 // the shrinker, explorations, backends, pages) tests for effects, never for kinds, so a new kind only has to
-// state its effects.
+// state its effects. docs/extend.md lists the places to look at when choosing them.
 type Effect uint32
 
 // The effects.

@@ -62,7 +62,8 @@ type Action interface {
 type settingValidator interface{ validate(s Setting) error }
 
 // settingDependent is implemented by actions that are impossible in some settings,
-// whatever their fields.
+// whatever their fields. Generators and hunts then skip the kind. A plan that names it is rejected
+// only by validate, which has to call requires.
 type settingDependent interface {
 	// requires returns an error that names what the setting lacks; nil: nothing.
 	requires(s Setting) error

@@ -37,7 +37,8 @@ type Limit struct {
 }
 
 // harmless is what loses no message, cancels no call and kills nobody. Under such faults any lock can
-// clean up. So it can if the caller's context ends while it works: see [endsWork].
+// clean up. Narrows is no part of it, because messages queue without a bound. A lock can also clean up if the
+// caller's context ends while it works: see [endsWork].
 const harmless = nemesis.StopsClient | nemesis.StopsNode | nemesis.Delays | nemesis.DelaysAccess | nemesis.Draws |
 	nemesis.StepsClock | nemesis.WandersClock | nemesis.FreezesWall | nemesis.SettlesClock
 

@@ -371,5 +371,5 @@ func wantBroken(t *testing.T, s scenarios.Scenario, p checker.Property) {
 			seen[fmt.Sprintf("%s: %v", s.Lock.Kind, found)]++
 		}
 	}
-	t.Errorf("%s is violated in no run, so that it says nothing that it holds: %v. Give %s a longer horizon, or clients that overlap", p, seen, s.Name)
+	t.Errorf("%s is violated in no run, so that it says nothing that it holds: %v. Give %s clients that overlap, or a longer horizon: deadlock freedom is decided a TTL and bounds.grant after the faults", p, seen, s.Name)
 }

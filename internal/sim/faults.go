@@ -93,7 +93,7 @@ var nodeFaults = handlers{
 			case s.Persistence == nemesis.EverySecond:
 				j := w.keepJournal(w.node(f.Action.Node))
 				j.everySecond, j.maxStall = true, max(j.maxStall, int64(f.Action.StuckSync))
-			case s.Persistence == nemesis.Always && s.Sync != nil:
+			case s.Persistence == nemesis.Always && s.Sync != nil: // otherwise no node is ever syncing, and keepSynced reads no journal
 				w.keepJournal(w.node(f.Action.Node))
 			}
 		}),
@@ -260,7 +260,9 @@ func (w *World) mend(which nemesis.Links, way nemesis.Direction, restore func(*l
 	w.endLinkFault(which, func(client, node int) { w.network.link(client, node).each(way, restore) })
 }
 
-// disturbNodes marks the links of nodes as affected by one more fault, and mendNodes by one fault less.
+// disturbNodes marks the links of nodes as affected by one more fault, and mendNodes by one fault less. The
+// handler of a fault that makes a node late or silent calls both: the history then shows the links as down, and
+// the checker does not blame the lock. mendNodes comes last, after [World.proceed] has let the node process what waits.
 func (w *World) disturbNodes(nodes ...int) {
 	w.links.Disturb(nemesis.Links{Nodes: nodes}, untouched)
 }

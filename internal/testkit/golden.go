@@ -52,7 +52,8 @@ func WriteGolden(t testing.TB, path, made string) {
 
 // GoldenAdvice is what to do about a difference, behind what it means.
 func GoldenAdvice(meaning string) string {
-	return meaning + "\nIf that was meant: make bless, and say why in CHANGELOG.md."
+	return meaning + "\nIf that was meant: make bless, and say why in CHANGELOG.md." +
+		fmt.Sprintf(" In one package: go test ./PACKAGE -run '%s' -args -update", named)
 }
 
 // FirstDifference says where two texts differ first; it is empty where they are the same.

@@ -64,7 +64,8 @@ func forgets(e history.Event) bool {
 	return e.Kind == history.NodeUp && e.Detail != history.WithItsKeys
 }
 
-// roomy returns a scenario in which each kind of fault is possible, with one fault of a kind.
+// roomy returns a scenario in which a kind of fault is possible, with one fault of the kind. What a kind
+// requires, besides persistence and replicas, is added here.
 func roomy(t *testing.T, kind nemesis.Kind, seed uint64) scenarios.Scenario {
 	t.Helper()
 	s, err := scenarios.Find("calm")
@@ -85,7 +86,7 @@ func roomy(t *testing.T, kind nemesis.Kind, seed uint64) scenarios.Scenario {
 	}
 	g, err := nemesis.Generator{Faults: nemesis.Weights{kind: 1}, Most: 1}.Only(s.World(), simulated.Backend().Ability)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v. Add to the scenario of roomy, in this file, what the kind requires", err)
 	}
 	s.Plan = g.Plan(s.World(), s.Lock.TTL, nemesis.Stream(seed, nemesis.PlanStream))
 	return s
