@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// Lease says that no two clients hold the lock at once, counted by each grant's validity. An
+	// Lease (V1) says that no two clients hold the lock at once, counted by each grant's validity. An
 	// extension is valid only if nobody else held the lock in between.
 	Lease Property = "lease"
-	// Section says that no two clients work under the lock at once, even if they check no clock. Each
+	// Section (V2) says that no two clients work under the lock at once, even if they check no clock. Each
 	// works until it releases the lock or learns that it is lost.
 	Section Property = "section"
 )
@@ -91,8 +91,8 @@ func (x *exclusion) Window(e *timeline.WindowEvent) {
 			return
 		}
 		against := x.against(live, room, e)
-		if i := slices.IndexFunc(live, func(w timeline.LiveWindow) bool { return x.open(w.Hold, e.At) }); i >= 0 {
-			against = live[i:] // its end may have made room
+		if i := slices.IndexFunc(live, func(w timeline.LiveWindow) bool { return x.mayHaveEnded(w.Hold, e.At) }); i >= 0 {
+			against = live[i:] // if it had ended there was room, so the verdict is unknown: see violate
 		}
 		if len(against) > 0 {
 			x.violate(against[0], e)
@@ -116,13 +116,13 @@ func weigh(windows []timeline.LiveWindow) (load int) {
 // leaves none or, if they do so only together, the first, preferably one that has lost its backing. Windows of
 // holds that may have ended count only if the others leave room.
 func (x *exclusion) against(live []timeline.LiveWindow, room int, e *timeline.WindowEvent) []timeline.LiveWindow {
-	var alone, sure, open []timeline.LiveWindow
+	var alone, sure, unsure []timeline.LiveWindow
 	for _, w := range live {
 		switch {
 		case sameOwner(w.Hold, e.Hold):
 			continue
-		case x.open(w.Hold, e.At):
-			open = append(open, w)
+		case x.mayHaveEnded(w.Hold, e.At):
+			unsure = append(unsure, w)
 			continue
 		case w.Hold.Weight > room:
 			alone = append(alone, w)
@@ -135,8 +135,8 @@ func (x *exclusion) against(live []timeline.LiveWindow, room int, e *timeline.Wi
 	case weigh(sure) > room:
 		first := slices.IndexFunc(sure, func(w timeline.LiveWindow) bool { return x.shared.backing.holds.Of(w.Hold).lost.seen() })
 		return sure[max(first, 0):][:1]
-	case weigh(sure)+weigh(open) > room:
-		return open[:1]
+	case weigh(sure)+weigh(unsure) > room:
+		return unsure[:1]
 	}
 	return nil
 }
@@ -146,12 +146,12 @@ func sameOwner(a, b *timeline.Hold) bool { return a.Client == b.Client && a.Toke
 
 // sweep is the state of one resource, besides its live windows.
 type sweep struct {
-	// rises are the loads below the present one, each with the latest instant at which it was no higher, in
-	// their order. An empty window that is judged now needs a point in [since, now] for (b).
+	// rises are the loads below the present one, ascending, each with the latest instant at which the load was no
+	// higher. For (b) an empty window needs such an instant between its Since and now: see [sweep.roomAt].
 	rises []rise
 
-	// falls are the loads before windows ended, for (c): those since which none as high has ended, in the
-	// order of the ends.
+	// falls are the ends of windows in their order, each with the load before it, for (c). One is dropped when a
+	// later end has at least the same load, because it then decides nothing.
 	falls []ended
 }
 
@@ -233,10 +233,10 @@ func (s *sweep) contender(live []timeline.LiveWindow, room int, e *timeline.Wind
 
 // violate counts a violation of (a) or (b): the window of the event overlaps a live one.
 func (x *exclusion) violate(held timeline.LiveWindow, e *timeline.WindowEvent) {
-	if x.open(held.Hold, e.At) {
-		open, g := held.Hold.UnknownEnd, Grant(timeline.GrantOf(held.Hold, e.At))
+	if x.mayHaveEnded(held.Hold, e.At) {
+		end, g := held.Hold.UnknownEnd, Grant(timeline.GrantOf(held.Hold, e.At))
 		asked := fmt.Sprintf("client %d was granted it at %s, and whether client %d still held it then", e.Hold.Client.Number, at(e.At), g.Client)
-		x.doubts(Place{Resource: g.Resource, From: open.Sure, To: e.At}, doubted(open, &g, e.At, asked))
+		x.doubts(Place{Resource: g.Resource, From: end.Sure, To: e.At}, doubted(end, &g, e.At, asked))
 		return
 	}
 	if c := x.conflict(held.Hold, contenderOf(e.Hold, x.shared.backing.lossOf(e.Hold)), e.At); c != nil && x.first == nil {
@@ -250,9 +250,9 @@ func (x *exclusion) violate(held timeline.LiveWindow, e *timeline.WindowEvent) {
 // violateGap counts a violation of (c): the event extends its hold late, and another window lies between.
 func (x *exclusion) violateGap(between *ended, e *timeline.WindowEvent) {
 	over := e.Hold.PastWindow.End
-	if o := between.unknown; o != nil && o.Sure <= max(over, between.from) {
+	if end := between.unknown; end != nil && end.Sure <= max(over, between.from) {
 		g := &between.grant
-		x.doubts(Place{Resource: g.Resource, From: over, To: e.At}, doubted(o, g, e.At, fmt.Sprintf("client %d was granted more time at %s, and whether client %d held it after %s", e.Hold.Client.Number, at(e.At), g.Client, at(over))))
+		x.doubts(Place{Resource: g.Resource, From: over, To: e.At}, doubted(end, g, e.At, fmt.Sprintf("client %d was granted more time at %s, and whether client %d held it after %s", e.Hold.Client.Number, at(e.At), g.Client, at(over))))
 		return
 	}
 	if c := x.conflict(e.Hold, between.other, e.At); c != nil && x.first == nil {
@@ -279,8 +279,8 @@ func (x *exclusion) conflict(held *timeline.Hold, other contender, now history.T
 	return c
 }
 
-// open reports whether the history leaves open if a hold had ended when another client got the lock.
-func (x *exclusion) open(held *timeline.Hold, now history.Time) bool {
+// mayHaveEnded reports whether a hold's end is uncertain: it may have been over when another client got the lock.
+func (x *exclusion) mayHaveEnded(held *timeline.Hold, now history.Time) bool {
 	return x.kind == timeline.LeaseWindow && held.UnknownEnd != nil && now >= held.UnknownEnd.Sure
 }
 
