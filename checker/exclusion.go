@@ -8,11 +8,12 @@ import (
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
+// V1 and V2: one algorithm, with the windows of the lease or of the work.
 const (
-	// Lease (V1) says that no two clients hold the lock at once, counted by each grant's validity. An
+	// Lease says that no two clients hold the lock at once, counted by each grant's validity. An
 	// extension is valid only if nobody else held the lock in between.
 	Lease Property = "lease"
-	// Section (V2) says that no two clients work under the lock at once, even if they check no clock. Each
+	// Section says that no two clients work under the lock at once, even if they check no clock. Each
 	// works until it releases the lock or learns that it is lost.
 	Section Property = "section"
 )
