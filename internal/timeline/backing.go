@@ -252,7 +252,7 @@ func (t *Timeline) ReportedUnbacked(h *Hold, quorum Electorate) (from history.Ti
 }
 
 // lacksSince returns an instant from which on a node certainly does not back the hold, until that up to which its watch
-// has reported everything. Forever: no such instant is known. A node that is down may back the hold.
+// has reported everything. Forever: no such instant is known. A node backs the hold while it is down.
 func (t *Timeline) lacksSince(h *Hold, node int) history.Time {
 	since := h.Acquire.At
 	lost := slices.IndexFunc(h.Keys.Past.Lost, func(v KeyLoss) bool { return v.Node == node })
@@ -265,7 +265,7 @@ func (t *Timeline) lacksSince(h *Hold, node int) history.Time {
 	if t.Down.Has(node) || t.seenSince[node] > since {
 		return Forever
 	}
-	if since = max(since, t.quarantinedUntil[node]); since > t.seen[node] {
+	if since = max(since, t.Started[node], t.quarantinedUntil[node]); since > t.seen[node] {
 		return Forever
 	}
 	return since
