@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,9 +102,12 @@ func (o *testOptions) load(path string) error {
 	}{Config: o.config}
 	if err := form.Load(text, "configuration", &file); err != nil {
 		err = fmt.Errorf("--config: %s: %w", path, err)
-		for _, flag := range []string{"nodes", "ttl"} {
-			if strings.Contains(err.Error(), "unknown field "+flag) {
-				err = fmt.Errorf("%w; %s is the flag --%s", err, flag, flag)
+		var all form.Mistakes
+		_ = errors.As(err, &all)
+		for _, m := range all {
+			var unknown *form.UnknownField
+			if errors.As(m, &unknown) && (unknown.Name == "nodes" || unknown.Name == "ttl") {
+				err = fmt.Errorf("%w; %s is the flag --%[2]s", err, unknown.Name)
 			}
 		}
 		return err

@@ -124,6 +124,8 @@ func (d *decoder) fields(n *yaml.Node, v reflect.Value, at *place) {
 		}
 		if i < 0 {
 			d.wrong(key, at, "unknown field %s%s", shortened(key.Value), alternatives(key.Value, known))
+			last := &d.mistakes[len(d.mistakes)-1]
+			*last = &UnknownField{key.Value, *last}
 			return
 		}
 		f, in := known[i], &place{in: at, name: key.Value}

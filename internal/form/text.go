@@ -81,6 +81,12 @@ func (m Mistakes) Error() string {
 // Unwrap returns all of them.
 func (m Mistakes) Unwrap() []error { return m }
 
+// UnknownField is the mistake of a field that does not exist.
+type UnknownField struct {
+	Name string
+	error
+}
+
 // tidy rewrites a syntax error of the YAML library without the library's name and with the number of
 // the line.
 func tidy(text []byte, err error) error {
