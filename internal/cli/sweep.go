@@ -281,8 +281,8 @@ func (o *sweepOptions) ownSweep(name string) (sweep.Sweep, error) {
 	}
 	property := checker.Lease
 	expected := func(p checker.Property) bool { return s.Expect[p] == checker.Violated }
-	if all := checker.Properties(); !expected(property) && slices.ContainsFunc(all, expected) {
-		property = all[slices.IndexFunc(all, expected)]
+	if i := slices.IndexFunc(checker.Properties(), expected); i >= 0 && !expected(property) {
+		property = checker.Properties()[i]
 	}
 	if o.property != "" {
 		list, err := findProperties("property", []string{o.property})

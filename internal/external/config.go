@@ -162,6 +162,27 @@ func ValidatePromises(promises []checker.Property, keys bool) error {
 	return nil
 }
 
+// constants lists the properties as a configuration in Go names them.
+func constants() string {
+	names := make([]string, len(checker.Properties()))
+	for i, p := range checker.Properties() {
+		words := strings.Split(p.String(), "_")
+		for j, w := range words {
+			words[j] = strings.ToUpper(w[:1]) + w[1:]
+		}
+		names[i] = fmt.Sprintf("checker.%s (%s)", strings.Join(words, ""), p.Code())
+	}
+	return strings.Join(names, ", ")
+}
+
+// ValidateProperty returns an error if there is no such property.
+func ValidateProperty(p checker.Property) error {
+	if !slices.Contains(checker.Properties(), p) {
+		return fmt.Errorf("unknown property %q: want one of %s", string(p), constants())
+	}
+	return nil
+}
+
 // namePattern matches names of storms. Directories are named after them.
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
@@ -152,27 +151,6 @@ func (j Judgment) StartingWith(p checker.Property) Judgment {
 	i := slices.IndexFunc(j.Broken, func(f checker.Finding) bool { return f.Property == p })
 	j.Broken = slices.Concat(j.Broken[i:i+1], j.Broken[:i], j.Broken[i+1:])
 	return j
-}
-
-// constants lists the properties as a configuration in Go names them.
-func constants() string {
-	names := make([]string, len(checker.Properties()))
-	for i, p := range checker.Properties() {
-		words := strings.Split(p.String(), "_")
-		for j, w := range words {
-			words[j] = strings.ToUpper(w[:1]) + w[1:]
-		}
-		names[i] = fmt.Sprintf("checker.%s (%s)", strings.Join(words, ""), p.Code())
-	}
-	return strings.Join(names, ", ")
-}
-
-// ValidateProperty returns an error if there is no such property.
-func ValidateProperty(p checker.Property) error {
-	if !slices.Contains(checker.Properties(), p) {
-		return fmt.Errorf("unknown property %q: want one of %s", string(p), constants())
-	}
-	return nil
 }
 
 // Named returns a property's code and title.

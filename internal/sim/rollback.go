@@ -112,9 +112,10 @@ func (w *World) keepWritten(n *node) {
 }
 
 // keepSynced applies what a node loses when its machine loses power: every change
-// that was not synced. syncing says that a sync was in progress: a fault that causes one has to
-// keep the journal (see the handler of PowerLoss). stuck is for how long the disk had completed no sync. A record that the power loss tore was not synced, so
-// loading the records before it loses nothing more.
+// that was not synced. syncing says that a sync was in progress: a fault that causes one
+// has to keep the journal (see the handler of PowerLoss). stuck is for how long the disk
+// had completed no sync. A record that the power loss tore was not synced, so loading the
+// records before it loses nothing more.
 func (w *World) keepSynced(n *node, syncing bool, stuck time.Duration) {
 	switch {
 	case w.setting.Persistence == nemesis.Nothing:

@@ -200,6 +200,7 @@ type Fit struct {
 	Points    int     `json:"-"`                 // measured points
 	Compared  int     `json:"compared"`          // points with a prediction
 	Inside    int     `json:"inside"`            // whose interval contains it
+	TooLow    int     `json:"-"`                 // predictions below the interval; the others are above it
 	Between   int     `json:"between"`           // predictions other than 0 and 1
 	Hit       int     `json:"hit"`               // of these, the interval contains it
 	HalfWidth float64 `json:"widest_half_width"` // of the widest interval
@@ -217,8 +218,10 @@ func (r Results) Fit() Fit {
 		}
 		between := 0 < *o.Point.Predicted && *o.Point.Predicted < 1
 		f.Compared++
-		if inside {
+		if low, _ := o.Point.Interval(); inside {
 			f.Inside++
+		} else if *o.Point.Predicted < low {
+			f.TooLow++
 		}
 		if between {
 			f.Between++

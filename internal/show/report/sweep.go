@@ -101,7 +101,8 @@ func CampaignLines(r sweep.Results) (lines []string) {
 		lines = append(lines, fmt.Sprintf("The formula is inside the 95 %% interval at %d of %s%s. The widest interval of all points is ± %.4f.",
 			f.Inside, textfmt.Count(f.Compared, "point"), between, f.HalfWidth)+withoutFormula(f))
 		if !f.Good() {
-			lines = append(lines, missed(r))
+			lines = append(lines, fmt.Sprintf("The formula does not fit: it is too low at %s, and too high at %s.",
+				textfmt.Count(f.TooLow, "point"), textfmt.Count(f.Compared-f.Inside-f.TooLow, "point")))
 		}
 	} else if f.Points > 0 {
 		lines = append(lines, fmt.Sprintf("The widest interval is ± %.4f.", f.HalfWidth))
@@ -121,22 +122,6 @@ func CampaignLines(r sweep.Results) (lines []string) {
 		lines = append(lines, fmt.Sprintf("Rule %d, %q, %s", i+1, name, ruleLine(all, name)))
 	}
 	return lines
-}
-
-// missed says that the formula does not fit, and on which sides of the intervals it lies.
-func missed(r sweep.Results) string {
-	below, above := 0, 0
-	for _, o := range r.Points() {
-		if inside, known := o.Point.Inside(); !known || inside {
-			continue
-		}
-		if low, _ := o.Point.Interval(); *o.Point.Predicted < low {
-			below++
-		} else {
-			above++
-		}
-	}
-	return fmt.Sprintf("The formula does not fit: it is too low at %s, and too high at %s.", textfmt.Count(below, "point"), textfmt.Count(above, "point"))
 }
 
 // withoutFormula counts the points that no formula covers.
