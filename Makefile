@@ -16,12 +16,12 @@ EACH = set -e; for module in
 # FRESH=-count=1 also runs tests whose results are cached. -vet=off because lint vets the code. -pgo=off
 # because with the command's profile everything would be compiled again. Live heaps are a megabyte or two,
 # so GOGC=800 saves collections. Tests of programs and servers mostly wait, so more run than there are
-# processors.
-TEST = $(GO) test -vet=off -pgo=off -timeout=30m -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(FRESH)
+# processors; the compiler gives way to them, because they repeat what a busy machine disturbs.
+TEST = $(GO) test -vet=off -pgo=off -toolexec="nice -n 10" -timeout=30m -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(FRESH)
 
 test race: export GOGC ?= 800
-test: ## run the tests of the root and of the adapters; root gets missing packages installed (7 minutes from an empty build cache; unchanged packages are cached)
-	@sh scripts/deps.sh chromium
+test: ## run the tests of the root and of the adapters; root gets missing packages installed (XX minutes from an empty build cache; unchanged packages are cached)
+	@sh scripts/deps.sh
 	$(TEST) ./internal/cli ./locktest ./... # those two take longest, so they begin first
 	@printf '%s\n' $(ADAPTERS) | xargs -P 2 -I module sh -c 'cd module && $(TEST) ./...'
 
@@ -48,7 +48,7 @@ playground: ## build the playground into internal/playground/front/dist, and ./l
 
 pictures: ## renew the screenshots in docs/img
 	@sh scripts/deps.sh chromium
-	$(GO) test ./internal/show/report -run '^TestPictures$$' -args -update
+	$(GO) test -tags browser ./internal/show/report -run '^TestPictures$$' -args -update
 
 tidy: ## tidy go.mod and go.sum of all modules, after a change of dependencies
 	$(EACH) $(MODULES) stores evidence; do (cd $$module && GOFLAGS=-mod=mod $(GO) mod tidy -e); done

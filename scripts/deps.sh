@@ -1,11 +1,10 @@
 #!/bin/sh
 # Installs redis-server and libfaketime, and what the arguments name (docker.io, chromium, npm, python: redis-py,
 # languages: both, etcd, stores: etcd, PostgreSQL and ZooKeeper, slurm: Slurm and MUNGE), from the
-# distribution's packages if they are missing. Without the rights to do so it prints the command to run. If
-# Chromium cannot be installed, it prints the reason and does not fail: the tests that need it are skipped.
+# distribution's packages if they are missing. Without the rights to do so it prints the command to run.
 set -eu
 
-missing= wished=
+missing=
 command -v redis-server >/dev/null 2>&1 || missing=' redis-server'
 ls /usr/lib/*/faketime/libfaketime.so.1 /usr/lib64/faketime/libfaketime.so.1 /usr/lib/faketime/libfaketime.so.1 2>/dev/null |
 	grep -q . || missing="$missing libfaketime"
@@ -15,7 +14,7 @@ for extra in $(echo " $* " | sed 's/ languages / npm python /; s/ stores / etcd 
 	chromium)
 		for browser in ${CHROME:-chromium chromium-browser google-chrome}; do
 			command -v "$browser" >/dev/null && break
-		done || wished=' chromium'
+		done || missing="$missing chromium"
 		;;
 	etcd) command -v etcd >/dev/null || missing="$missing etcd-server" ;;
 	stores)
@@ -38,13 +37,12 @@ for extra in $(echo " $* " | sed 's/ languages / npm python /; s/ stores / etcd 
 	*) echo "deps.sh: no package $extra: want docker.io, chromium, npm, python, languages, etcd, stores or slurm" >&2 && exit 2 ;;
 	esac
 done
-[ -z "$missing$wished" ] && exit 0
+[ -z "$missing" ] && exit 0
 
 # refuse HOW: tells what is missing and what to do about it, and ends this.
 refuse() {
-	echo "missing:$missing$wished: $1, then this again" >&2
-	[ -z "$missing" ]
-	exit
+	echo "missing:$missing: $1, then this again" >&2
+	exit 1
 }
 
 install='apt-get install -y --no-install-recommends'
@@ -54,10 +52,10 @@ if [ "$(id -u)" = 0 ]; then
 elif sudo -n true 2>/dev/null; then
 	as='sudo -n'
 else
-	refuse "run 'sudo $install$missing$wished'"
+	refuse "run 'sudo $install$missing'"
 fi
 
-echo "installing$missing$wished"
+echo "installing$missing"
 export DEBIAN_FRONTEND=noninteractive
 # The packages would start servers of their own, which the tests do not use:
 # tell the package scripts not to.
@@ -67,11 +65,5 @@ if [ ! -e "$policy" ]; then
 	$as chmod +x "$policy"
 	trap '$as rm -f "$policy"' EXIT
 fi
-if [ -n "$missing" ]; then
-	$as apt-get update -qq
-	$as $install$missing
-fi
-if [ -n "$wished" ]; then
-	[ -n "$missing" ] || $as apt-get update -qq 2>/dev/null || true # the lists that are there may do
-	said=$($as $install$wished 2>&1) || echo "left out:$wished: $(echo "$said" | tail -n 1)" >&2
-fi
+$as apt-get update -qq
+$as $install$missing

@@ -28,7 +28,7 @@ import (
 // names are what the browser is called, as in scripts/deps.sh.
 var names = []string{"chromium", "chromium-browser", "google-chrome"}
 
-var errNone = errors.New("there is no browser (sh scripts/deps.sh chromium installs one, CHROME names another)")
+var errNone = errors.New("no browser (sh scripts/deps.sh chromium installs one, CHROME names another)")
 
 // find is the browser that $CHROME names, or the first of its kind that is installed.
 func find() (string, error) {
@@ -61,13 +61,12 @@ func Run(m *testing.M) int {
 	return m.Run()
 }
 
-// need returns the browser's context, and starts the browser if it does not run yet. Without a
-// browser the test is skipped and says so; "make test" says it at its end, too.
+// need returns the browser's context, and starts the browser if it does not run yet.
 func need(t testing.TB) context.Context {
 	t.Helper()
 	path, err := find()
 	if err != nil {
-		t.Skipf("left out, for %v", err)
+		t.Fatal(err)
 	}
 	one.Lock()
 	defer one.Unlock()

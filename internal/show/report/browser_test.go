@@ -1,3 +1,5 @@
+//go:build browser
+
 package report_test
 
 import (
@@ -46,12 +48,6 @@ func pageFile(t *testing.T, names ...string) string {
 		t.Fatal(err)
 	}
 	return file(t, r)
-}
-
-// crashRestart stores a run that violates exclusion.
-func crashRestart(t *testing.T) (dir string) {
-	t.Helper()
-	return filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")
 }
 
 // screens are a phone, a laptop and a large screen, in light and dark.

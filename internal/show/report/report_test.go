@@ -387,3 +387,9 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 }
+
+// crashRestart stores a run that violates exclusion.
+func crashRestart(t *testing.T) (dir string) {
+	t.Helper()
+	return filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")
+}

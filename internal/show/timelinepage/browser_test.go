@@ -1,14 +1,15 @@
+//go:build browser
+
 package timelinepage_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -478,36 +479,53 @@ func TestBrowserControlsHaveNames(t *testing.T) {
 	}
 }
 
-// The script draws the states of Go, in the same order.
-func TestScriptKnowsAllStates(t *testing.T) {
-	var names []timelinepage.State
-	for _, a := range (timelinepage.Model{}).Block().Assets() {
-		for _, found := range regexp.MustCompile(`(?m)^  (\w+): \{ top:`).FindAllStringSubmatch(a.Script, -1) {
-			if found[1] != "fault" {
-				names = append(names, timelinepage.State(found[1]))
-			}
+// A step leads to its place on the timeline, also one that is no grant.
+func TestBrowserStepsLeadToTheirPlaces(t *testing.T) {
+	m := violating(t)
+	file := written(t, m)
+	check := func(how string, p *browsertest.Page, s timelinepage.Step) {
+		t.Helper()
+		p.Until(`lockstorm.timelines[0].here()`)
+		got := browsertest.Eval[struct {
+			From, To float64
+			Lane     *string
+		}](p, `lockstorm.timelines[0].here()`)
+		want := "faults"
+		if s.Lane >= 0 {
+			want = m.Lanes[s.Lane].Name
 		}
+		if got.From != float64(s.From) || got.To != float64(s.To) || got.Lane == nil || s.Kind != timelinepage.FaultStep && *got.Lane != want {
+			t.Errorf("%s of %q: at %+v", how, s.Text, got)
+		}
+		p.Settle()
+		wantVisible(t, p, s.Text, s.From, s.To)
 	}
-	if !slices.Equal(names, timelinepage.States()) {
-		t.Errorf("the script draws %v, want %v", names, timelinepage.States())
+	p := browsertest.Open(t, file, browsertest.Desktop)
+	for n, s := range m.Finds[1].Story {
+		show(p, 8e8, 9e8)
+		click(p, fmt.Sprintf("#find-V1-%d a[href='#find-V1-%[1]d']", n+1))
+		check("a click", p, s)
 	}
+	check("the address", browsertest.Open(t, file+"#find-V1-3", browsertest.Desktop), m.Finds[1].Story[2])
 }
 
-// The model on a page ends no script, and a fence keeps its digits, of which JavaScript's numbers have fewer.
-func TestModelEndsNoScript(t *testing.T) {
-	m := hostile(t)
-	m.Grants[0].Fence = 1<<53 + 1
-	text, err := m.Block().HTML()
-	if err != nil {
-		t.Fatal(err)
+// turns is a run in which clients hold the lock in turn: the hold number n is granted n periods
+// after the start, and lasts most of a period.
+func turns(grants, clients int, period float64) timelinepage.Model {
+	m := timelinepage.Model{End: ms(float64(grants) * period), Clients: clients}
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range clients {
+		m.Lanes = append(m.Lanes, timelinepage.Lane{Group: timelinepage.Clients, Name: fmt.Sprintf("client %d", i+1)})
 	}
-	if n := strings.Count(string(text), "</script>"); n != 1 || !strings.Contains(string(text), `"n":"9007199254740993"`) {
-		t.Errorf("%d scripts end in the block, want the model alone", n)
+	for n := range grants {
+		begin := float64(n) * period
+		granted, end := begin+period/4, begin+period*(.3+.65*r.Float64()*r.Float64())
+		m.Grants = append(m.Grants, timelinepage.Grant{Client: n%clients + 1, Resource: "orders", Token: token(n), Call: ms(begin), Granted: ms(granted), To: ms(end), How: "released"})
+		lane := &m.Lanes[n%clients]
+		lane.Spans = append(lane.Spans, timelinepage.Span{From: ms(begin), To: ms(granted), State: timelinepage.Waiting, Grant: n}, timelinepage.Span{From: ms(granted), To: ms(end), State: timelinepage.Holding, Grant: n})
+		if n%50 == 49 {
+			m.Shades = append(m.Shades, timelinepage.Shade{Number: n / 50, Name: "pause of " + lane.Name, From: ms(begin), To: ms(end), Lanes: []int{n % clients}})
+		}
 	}
-	_, model, _ := strings.Cut(string(text), `<script type="application/json">`)
-	model, _, _ = strings.Cut(model, "</script>")
-	var back timelinepage.Model
-	if err := json.Unmarshal([]byte(model), &back); err != nil || len(back.Lanes) != len(m.Lanes) {
-		t.Errorf("%d lanes come back: %v", len(back.Lanes), err)
-	}
+	return m
 }

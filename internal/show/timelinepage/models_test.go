@@ -2,7 +2,6 @@ package timelinepage_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -19,27 +18,6 @@ func token(n int) string { return fmt.Sprintf("%08x%032x", uint32(n)*2654435761,
 func violating(t *testing.T) timelinepage.Model {
 	t.Helper()
 	return read(t, run(t, find(t, "crash-restart"), 1, nil))
-}
-
-// turns is a run in which clients hold the lock in turn: the hold number n is granted n periods
-// after the start, and lasts most of a period.
-func turns(grants, clients int, period float64) timelinepage.Model {
-	m := timelinepage.Model{End: ms(float64(grants) * period), Clients: clients}
-	r := rand.New(rand.NewPCG(3, 4))
-	for i := range clients {
-		m.Lanes = append(m.Lanes, timelinepage.Lane{Group: timelinepage.Clients, Name: fmt.Sprintf("client %d", i+1)})
-	}
-	for n := range grants {
-		begin := float64(n) * period
-		granted, end := begin+period/4, begin+period*(.3+.65*r.Float64()*r.Float64())
-		m.Grants = append(m.Grants, timelinepage.Grant{Client: n%clients + 1, Resource: "orders", Token: token(n), Call: ms(begin), Granted: ms(granted), To: ms(end), How: "released"})
-		lane := &m.Lanes[n%clients]
-		lane.Spans = append(lane.Spans, timelinepage.Span{From: ms(begin), To: ms(granted), State: timelinepage.Waiting, Grant: n}, timelinepage.Span{From: ms(granted), To: ms(end), State: timelinepage.Holding, Grant: n})
-		if n%50 == 49 {
-			m.Shades = append(m.Shades, timelinepage.Shade{Number: n / 50, Name: "pause of " + lane.Name, From: ms(begin), To: ms(end), Lanes: []int{n % clients}})
-		}
-	}
-	return m
 }
 
 // hostile is a run whose every text is markup.

@@ -1,12 +1,10 @@
 package timelinepage_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/browsertest"
 	"github.com/lockstorm/lockstorm/internal/show/timelinepage"
 )
 
@@ -42,34 +40,4 @@ func TestStepsOfAStory(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the steps are %v, want %v", got, want)
 	}
-}
-
-// A step leads to its place on the timeline, also one that is no grant.
-func TestBrowserStepsLeadToTheirPlaces(t *testing.T) {
-	m := violating(t)
-	file := written(t, m)
-	check := func(how string, p *browsertest.Page, s timelinepage.Step) {
-		t.Helper()
-		p.Until(`lockstorm.timelines[0].here()`)
-		got := browsertest.Eval[struct {
-			From, To float64
-			Lane     *string
-		}](p, `lockstorm.timelines[0].here()`)
-		want := "faults"
-		if s.Lane >= 0 {
-			want = m.Lanes[s.Lane].Name
-		}
-		if got.From != float64(s.From) || got.To != float64(s.To) || got.Lane == nil || s.Kind != timelinepage.FaultStep && *got.Lane != want {
-			t.Errorf("%s of %q: at %+v", how, s.Text, got)
-		}
-		p.Settle()
-		wantVisible(t, p, s.Text, s.From, s.To)
-	}
-	p := browsertest.Open(t, file, browsertest.Desktop)
-	for n, s := range m.Finds[1].Story {
-		show(p, 8e8, 9e8)
-		click(p, fmt.Sprintf("#find-V1-%d a[href='#find-V1-%[1]d']", n+1))
-		check("a click", p, s)
-	}
-	check("the address", browsertest.Open(t, file+"#find-V1-3", browsertest.Desktop), m.Finds[1].Story[2])
 }
