@@ -61,8 +61,8 @@ func measureAgreement(ctx context.Context, c *checkout) error {
 	return c.move(filepath.Join(stores, results.CompareFile), "results", "stores", results.CompareFile)
 }
 
-// measureMissing runs the rows of the debate that a backend could run and of which nothing is stored, and stores them
-// beside the others.
+// measureMissing runs the rows of the debate that a backend could run and of which nothing is stored, or nothing with
+// keys, and stores them beside the others.
 func (c *checkout) measureMissing(ctx context.Context) error {
 	for _, backend := range realBackends {
 		dir := c.path("results", backend)
@@ -70,13 +70,9 @@ func (c *checkout) measureMissing(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !side.Keys { // the new rows would count as if all recorded keys
-			fmt.Fprintln(os.Stderr, "left as it is:", backend, "was stored when nobody watched the keys, so measure all of it")
-			continue
-		}
 		var rows []string
 		for _, r := range report.Agree(scenarios.Topics(), []report.Side{side}, nil).Rows {
-			if r.Cells[0].ComparisonStatus == report.NotRun {
+			if status := r.Cells[0].ComparisonStatus; status == report.NotRun || !side.Keys && status != report.Refused {
 				rows = append(rows, r.Name)
 			}
 		}
@@ -97,7 +93,8 @@ func (c *checkout) measureMissing(ctx context.Context) error {
 			return err
 		}
 		added.Rows = slices.DeleteFunc(added.Rows, func(r results.Row) bool { return !slices.Contains(rows, r.Scenario) }) // points of series
-		stored.Rows = results.InOrder(append(stored.Rows, added.Rows...))
+		anew := func(r results.Row) bool { return slices.Contains(rows, r.Scenario) }
+		stored.Rows = results.InOrder(append(slices.DeleteFunc(stored.Rows, anew), added.Rows...))
 		maps.Copy(stored.Versions, added.Versions)
 		if err := stored.Save(dir, results.DebateFile); err != nil {
 			return err

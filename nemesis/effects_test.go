@@ -11,7 +11,7 @@ func TestEffectsOfFaultsAreThoseOfTheirKinds(t *testing.T) {
 	s := Setting{Nodes: 5, Clients: 3, Persistence: EverySecond, Replication: &Distribution{}, Store: &Store{}, Horizon: 10 * time.Second}
 	for _, kind := range Actions() {
 		for seed := range uint64(100) {
-			g := &paramGenerator{setting: s, scale: time.Second, random: rand.NewPCG(seed, 0)}
+			g := newParamGenerator(s, time.Second, rand.NewPCG(seed, 0))
 			a := kind.random(g)
 			e := a.Effects(s)
 			if missing := kindEffects[kind.Kind()] &^ e.Does; missing != 0 {

@@ -116,4 +116,7 @@ func (f *Failover) simpler(Setting) Action {
 
 func (*Failover) ending() ending { return ending{} }
 
-func (*Failover) random(g *paramGenerator) Action { return &Failover{Node: g.node()} }
+func (*Failover) random(g *paramGenerator) Action {
+	newer := g.fromNewer()
+	return &Failover{Node: g.node(), Planned: newer.chance(40), Takeover: newer.takeover()}
+}

@@ -53,7 +53,9 @@ func (p *NodePause) Effects(Setting) Effects { return Effects{Does: StopsNode, A
 
 func (*NodePause) ending() ending { return ending{} }
 
-func (*NodePause) random(g *paramGenerator) Action { return &NodePause{Node: g.node()} }
+func (*NodePause) random(g *paramGenerator) Action {
+	return &NodePause{Node: g.node(), ClientPause: g.fromNewer().chance(30)}
+}
 
 // few implements enumerable.
 func (*NodePause) few(p fewParams) []Fault {

@@ -50,5 +50,5 @@ func (o *OldSnapshot) simpler(Setting) Action {
 func (*OldSnapshot) ending() ending { return ending{} }
 
 func (*OldSnapshot) random(g *paramGenerator) Action {
-	return &OldSnapshot{Node: g.node(), Age: max(g.length(), 1)}
+	return &OldSnapshot{Node: g.node(), Age: max(g.length(), 1), Takeover: g.fromNewer().takeover()}
 }

@@ -33,7 +33,7 @@ type Generator struct {
 // GeneratorVersion is the version of the plans: it is counted up when the same
 // generator, setting and seed come to give other plans. More kinds of faults
 // do not change the plans of a generator that names its kinds.
-const GeneratorVersion = 1
+const GeneratorVersion = 2
 
 // MostFaults is the largest number of faults that a plan can be asked for.
 const MostFaults = 99
@@ -74,7 +74,7 @@ func (g Generator) Admitting(admits func(Fault) bool) Generator {
 // No two faults of the plan can hold the same target at the same time, whatever the clients do: a
 // target is held twice only if the times of both faults are known and disjoint.
 func (g Generator) Plan(s Setting, scale time.Duration, random *rand.PCG) Plan {
-	params := &paramGenerator{setting: s, scale: scale, random: random}
+	params := newParamGenerator(s, scale, random)
 	kinds := g.enabled(params)
 	all := slices.Clone(s.Plan)
 	for range 1 + params.below(g.Most) {

@@ -214,9 +214,13 @@ func TestGoldenPlans(t *testing.T) {
 		Version int
 		Plans   []Plan
 	}{Version: GeneratorVersion}
+	replicated := fiveNodes
+	replicated.Replication = &Distribution{}
 	for seed := range uint64(5) {
 		g := Generator{Faults: sevenKinds, Most: 4, NoSwarm: seed%2 == 0}
 		golden.Plans = append(golden.Plans, g.Plan(fiveNodes, time.Second, Stream(seed, PlanStream)))
+		servers := Generator{Faults: Weights{"failover": 1, "node-pause": 1, "old-snapshot": 1}, Most: 4, NoSwarm: true}
+		golden.Plans = append(golden.Plans, servers.Plan(replicated, time.Second, Stream(seed, PlanStream)))
 	}
 	text, err := yaml.Marshal(golden)
 	if err != nil {

@@ -13,6 +13,18 @@ type paramGenerator struct {
 	setting Setting
 	scale   time.Duration // the TTL of the lock: a fault has to last about as long to matter
 	random  *rand.PCG
+	newer   *rand.PCG // for the fields that version 2 came to draw, so that all others are those of version 1
+}
+
+func newParamGenerator(s Setting, scale time.Duration, random *rand.PCG) *paramGenerator {
+	split := *random
+	return &paramGenerator{setting: s, scale: scale, random: random, newer: rand.NewPCG(split.Uint64(), split.Uint64())}
+}
+
+// fromNewer returns the generator that draws from the newer stream.
+func (g paramGenerator) fromNewer() *paramGenerator {
+	g.random = g.newer
+	return &g
 }
 
 // below draws one of 0, …, n-1.
@@ -117,6 +129,14 @@ func (g *paramGenerator) eitherWay(by time.Duration) time.Duration {
 		return -by
 	}
 	return by
+}
+
+// takeover draws the machine on which a server goes on: mostly one with the same clock.
+func (g *paramGenerator) takeover() Takeover {
+	if g.chance(70) {
+		return Takeover{}
+	}
+	return Takeover{ClockOffset: g.eitherWay(round(g.length()))}
 }
 
 // slewRate draws the usual slew rate or that of a fast daemon.

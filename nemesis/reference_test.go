@@ -52,7 +52,7 @@ func example(t *testing.T, kind Action, seed uint64) string {
 	if unmetRequirement(kind, s) != nil {
 		s.Store = &Store{}
 	}
-	d := &paramGenerator{setting: s, scale: time.Second, random: rand.NewPCG(seed, 0)}
+	d := newParamGenerator(s, time.Second, rand.NewPCG(seed, 0))
 	action := kind.random(d)
 	f := Fault{Action: action, Start: At(round(d.upTo(d.scale)))}
 	if e := action.ending(); e.forbidden == "" && e.automatic == "" {

@@ -86,7 +86,7 @@ func (a Assumptions) restricts() bool { return !reflect.ValueOf(a).IsZero() }
 // excluded if it is possible. Its path numbers the faults as they are carried out.
 func (a Assumptions) Outside(s scenarios.Scenario) error {
 	if a.FenceChecked && s.Guard != guard.Fenced {
-		return &nemesis.FieldError{Path: "guard", Err: errors.New("fences are not checked on reads and writes, which is excluded (fence_checked)")}
+		return &nemesis.FieldError{Path: "guard", Err: errors.New("fences are not checked on reads and writes, against the assumption fence_checked")}
 	}
 	if i, err := a.firstExcluded(s); err != nil {
 		return &nemesis.FieldError{Path: fmt.Sprintf("plan[%d]", i), Err: err}
@@ -141,9 +141,9 @@ func (a Assumptions) firstExcluded(s scenarios.Scenario) (fault int, why error) 
 func (a Assumptions) checkKind(action nemesis.Action) error {
 	switch k := action.Kind(); {
 	case slices.Contains(a.Without, k):
-		return fmt.Errorf("%s is excluded (without)", k)
+		return fmt.Errorf("%s, against the assumption without: [%[1]s]", k)
 	case a.NoPauses && action.Effects(nemesis.Setting{}).Does.Any(nemesis.StopsClient):
-		return fmt.Errorf("%s stops a client, which is excluded (no_pauses)", k)
+		return fmt.Errorf("%s stops a client, against the assumption no_pauses", k)
 	}
 	return nil
 }
@@ -156,14 +156,14 @@ func (a Assumptions) checkEnds(f *nemesis.Fault, s scenarios.Scenario) error {
 	switch do := effects(f.Action, s).Does; {
 	case do.Any(nemesis.StrikesOnce): // it is over when it has struck, and does nothing before
 	case do.Any(nemesis.Delays | nemesis.Loses | nemesis.Resets | nemesis.Narrows | nemesis.ReturnsErrors | nemesis.WandersClock):
-		return fmt.Errorf("this %s may last for ever, which is excluded (faults_end)", f.Action.Kind())
+		return fmt.Errorf("this %s may last for ever, against the assumption faults_end", f.Action.Kind())
 	case do.Any(nemesis.CutsLinks):
 		over, way := f.Action.(nemesis.Traffic).Over(s.Setting)
 		if way != nemesis.Both {
-			return fmt.Errorf("%s may be cut off for ever while the other direction works, which is excluded (faults_end)", way)
+			return fmt.Errorf("%s may be cut off for ever while the other direction works, against the assumption faults_end", way)
 		}
 		if !sameForAll(over, s) {
-			return errors.New("a client may be cut off for ever from nodes that another reaches, which is excluded (faults_end)")
+			return errors.New("a client may be cut off for ever from nodes that another reaches, against the assumption faults_end")
 		}
 	}
 	return nil

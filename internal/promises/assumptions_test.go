@@ -61,15 +61,15 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 		outside           string // empty: the scenario is inside
 	}{
 		{"{}", "plan: [{evict: {node: 1}}]", ""},
-		{"without: [crash, evict]", "plan: [{shutdown: {node: 1}}, {evict: {node: 1}}]", "plan[1]: evict is excluded (without)"},
-		{"no_pauses: true", "plan: [{node-pause: {node: 1}}, {pause: {client: 1}}]", "plan[1]: pause stops a client, which is excluded (no_pauses)"},
+		{"without: [crash, evict]", "plan: [{shutdown: {node: 1}}, {evict: {node: 1}}]", "plan[1]: evict, against the assumption without: [evict]"},
+		{"no_pauses: true", "plan: [{node-pause: {node: 1}}, {pause: {client: 1}}]", "plan[1]: pause stops a client, against the assumption no_pauses"},
 		{"no_pauses: true", "plan: [{suspend: {client: 1}}]", "plan[0]: suspend stops a client"},
 		{"no_pauses: true", "plan: [{snapshot: {client: 1}}]", "plan[0]: snapshot stops a client"},
 
 		{"faults_end: true", "plan: [{crash: {node: 1}}, {kill: {client: 1}}, {partition: {nodes: [2]}}, {loss: {percent: 9}, end: {after: 1s}}, {clock-jump: {node: 1, by: 1s}}]", ""},
-		{"faults_end: true", "plan: [{loss: {percent: 9}}]", "plan[0]: this loss may last for ever, which is excluded (faults_end)"},
-		{"faults_end: true", "plan: [{clock-freeze: {node: 1}, end: {client: 1, step: granted}}]", "plan[0]: this clock-freeze may last for ever, which is excluded (faults_end)"},
-		{"faults_end: true", "plan: [{reset: {clients: [1]}, start: {client: 1, step: acquire}, end: {client: 1, step: granted}}]", "plan[0]: this reset may last for ever, which is excluded (faults_end)"},
+		{"faults_end: true", "plan: [{loss: {percent: 9}}]", "plan[0]: this loss may last for ever, against the assumption faults_end"},
+		{"faults_end: true", "plan: [{clock-freeze: {node: 1}, end: {client: 1, step: granted}}]", "plan[0]: this clock-freeze may last for ever, against the assumption faults_end"},
+		{"faults_end: true", "plan: [{reset: {clients: [1]}, start: {client: 1, step: acquire}, end: {client: 1, step: granted}}]", "plan[0]: this reset may last for ever, against the assumption faults_end"},
 		{"faults_end: true", "plan: [{reset: {clients: [1], once: true}, start: {client: 1, step: acquire}, end: {client: 1, step: granted}}]", ""},
 		{"faults_end: true", "plan: [{reset: {once: true}}]", ""},
 		{"faults_end: true", "plan: [{guard-latency: {add: {max: 1s}}}]", ""},
@@ -98,7 +98,7 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 		{"node_clock_step: 1s", "plan: [{vm-restore: {node: 1, age: 600ms, clock: restored}, end: {after: 400ms}}]", ""},
 		{"node_clock_step: 1s", "plan: [{vm-restore: {node: 1, age: 600ms, clock: restored}, end: {after: 401ms}}]", "plan[0]: steps can move the wall clock of node 1 by 1.001s"},
 		{"away: 0", "{replication: {max: 1s}, plan: [{split-brain: {node: 3}}]}", "plan[0]: nodes [3] can be away at a time"},
-		{"without: [split-brain]", "{replication: {max: 1s}, plan: [{split-brain: {node: 3}}]}", "plan[0]: split-brain is excluded (without)"},
+		{"without: [split-brain]", "{replication: {max: 1s}, plan: [{split-brain: {node: 3}}]}", "plan[0]: split-brain, against the assumption without: [split-brain]"},
 		{delay, "{persistence: aof-always, replication: {max: 1s}, plan: [{failover: {node: 3}, end: {after: 0s}}]}", "plan[0]: node 3"},
 		{delay, "plan: [{shutdown: {node: 3}, end: {after: 0s}}]", "plan[0]: node 3"},
 		{delay, "plan: [{crash: {node: 3, restart_delay: 1s}}]", ""},
@@ -106,7 +106,7 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 		{delay, "plan: [{crash: {node: 3, restart_delay: 1s}}, {clock-rate: {node: 3, ppm: -9}}, {clock-jump: {node: 2, by: 1s}}]", ""},
 		{delay, "plan: [{crash: {node: 3, restart_delay: 1s}}, {clock-rate: {node: 3, ppm: 250000}}]", "plan[0]: node 3 can return after 800ms"},
 		{delay, "plan: [{crash: {node: 3, restart_delay: 1s}}, {clock-jump: {node: 3, by: 250ms}, start: {at: 9s}}]", "plan[0]: node 3 can return after 750ms"},
-		{"nothing_forgotten: true", "plan: [{crash: {node: 3}, end: {after: 1h}}]", "plan[0]: node 3 returns without something that it had acknowledged, which is excluded (nothing_forgotten)"},
+		{"nothing_forgotten: true", "plan: [{crash: {node: 3}, end: {after: 1h}}]", "plan[0]: node 3 returns without something that it had acknowledged, against the assumption nothing_forgotten"},
 		{"nothing_forgotten: true", "plan: [{crash: {node: 3}}]", ""},
 
 		{drift, "plan: [{clock-rate: {node: 1, ppm: 1000}}, {clock-rate: {client: 1, ppm: -1000}}]", ""},
@@ -133,7 +133,7 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 		{"client_clock_step: 0s", "plan: [{clock-jump: {node: 1, by: 1s}}, {clock-strobe: {client: 2, by: 1ms, period: 1s}}]", "plan[1]: steps can move the wall clock of client 2 by 1ms"},
 		{"client_clock_step: 1s", "plan: [{snapshot: {client: 1, heal: step}, end: {after: 1001ms}}]", "plan[0]: steps can move the wall clock of client 1 by 1.001s"},
 
-		{"clock_goes_on: true", "plan: [{suspend: {client: 1}}]", "plan[0]: suspend stops the clock that the lock reads (monotonic), which is excluded"},
+		{"clock_goes_on: true", "plan: [{suspend: {client: 1}}]", "plan[0]: suspend stops the clock that the lock reads (monotonic), against the assumption"},
 		{"clock_goes_on: true", "{lock: {clock: boottime}, plan: [{suspend: {client: 1}}, {pause: {client: 2}}]}", ""},
 		{"clock_goes_on: true", "{lock: {clock: boottime}, plan: [{snapshot: {client: 1}}]}", "plan[0]: snapshot stops the clock that the lock reads (boottime)"},
 
@@ -152,7 +152,7 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 		{"away: 1", "plan: [{split: {groups: [{clients: [1], nodes: [1, 2, 3, 4, 5]}, {clients: [2, 3], nodes: [1, 2, 3]}]}}]", "plan[0]: nodes [4 5]"},
 
 		{"fence_checked: true", "guard: fenced", ""},
-		{"fence_checked: true", "guard: fenced-writes", "guard: fences are not checked on reads and writes, which is excluded (fence_checked)"},
+		{"fence_checked: true", "guard: fenced-writes", "guard: fences are not checked on reads and writes, against the assumption fence_checked"},
 	} {
 		a, s := assumed(t, c.assumed), planned(t, c.scenario)
 		err := a.Outside(s)

@@ -133,7 +133,7 @@ func (a Assumptions) checkClocks(t clockErrors, f *nemesis.Fault) error {
 func (a Assumptions) checkClockRuns(action nemesis.Action, s scenarios.Scenario) error {
 	e := effects(action, s).Clock
 	if clock := s.Lock.ReadsClock(); a.ClockGoesOn && e.Suspends && e.Stops.Has(clock) {
-		return fmt.Errorf("%s stops the clock that the lock reads (%v), which is excluded (clock_goes_on)", action.Kind(), clock)
+		return fmt.Errorf("%s stops the clock that the lock reads (%v), against the assumption clock_goes_on", action.Kind(), clock)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (a Assumptions) checkRestart(f *nemesis.Fault, s scenarios.Scenario, clocks
 	case !back:
 		return nil
 	case a.NothingForgotten:
-		return fmt.Errorf("node %d returns without something that it had acknowledged, which is excluded (nothing_forgotten)", o.Node)
+		return fmt.Errorf("node %d returns without something that it had acknowledged, against the assumption nothing_forgotten", o.Node)
 	case least < a.RestartDelay:
 		return fmt.Errorf("node %d can return after %v without something that it had acknowledged, sooner than %v (restart_delay)", o.Node, least, a.RestartDelay)
 	}
