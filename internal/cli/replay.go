@@ -66,7 +66,7 @@ the package in this directory, which fails as long as the property is violated.
 drawn, with other random numbers, and with each fault to come or without it. The share
 that violates the property is its probability at that event. The events at which it jumps
 are what decided, and a but-for table says what each fault has to do with it.`,
-		Example: `  lockstorm replay v1.calm.52.g1.4.crash,partition,latency.ea35f65c.119b
+		Example: `  lockstorm replay v1.calm.52.g2.4.crash,partition,latency.ea35f65c.2efb
   lockstorm replay runs/crash-restart-sim-1 --trace | less
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml --report crash.html

@@ -217,7 +217,7 @@ func TestPastedRuns(t *testing.T) {
 
 // Replay strings of a run with drawn faults, and of one with choices.
 const (
-	hunted   = "v1.calm.52.g1.4.crash,partition,latency.ea35f65c.119b"
+	hunted   = "v1.calm.52.g2.4.crash,partition,latency.ea35f65c.2efb"
 	explored = "v1.crash-restart.1..l2d2-3-1.4045361e.fc7d"
 )
 

@@ -96,7 +96,7 @@ func Alone(s scenarios.Scenario) scenarios.Scenario {
 }
 
 // String writes what [ParseReplay] reads, as in
-// "v1.calm.7.g1.4.crash,partition:3.5f06eaf2.1c9e" and "v1.calm.1.n1+2+3.l2d2-17-1.5f06eaf2.1c9e".
+// "v1.calm.7.g2.4.crash,partition:3.5f06eaf2.1c9e" and "v1.calm.1.n1+2+3.l2d2-17-1.5f06eaf2.1c9e".
 func (r Replay) String() string {
 	text := fmt.Sprintf("%s.%s.%s.", replayFormat, r.Scenario, seedText(r.Seed))
 	if g := r.Generator; g != nil {

@@ -126,10 +126,10 @@ func TestParseReplayRefuses(t *testing.T) {
 		sealed("v1.calm.7..l2d2-3-1+3-2.00000000."): `has the choices "l2d2-3-1+3-2"`,
 		sealed("v1.calm.7..l2d2.b7.00000000."):      `has the branches "b7"`,
 		sealed("v1.calm.7..l2d2.b7-1.b.00000000."):  "has too many parts",
-		sealed("v1.calm.7.g0.3.crash.00000000."):    "is of the generator g0; this program has g1, whose plans are others",
-		sealed("v1.calm.7.g1.x.crash.00000000."):    `has the number of faults "x"`,
-		sealed("v1.calm.7.g1.100.crash.00000000."):  "has a generator that cannot be: most: 100: want 1 to 99",
-		sealed("v1.calm.7.g1.3.burn.00000000."):     `has weights that cannot be: burn: unknown kind of fault "burn"`,
+		sealed("v1.calm.7.g0.3.crash.00000000."):    "is of the generator g0; this program has g2, whose plans are others",
+		sealed("v1.calm.7.g2.x.crash.00000000."):    `has the number of faults "x"`,
+		sealed("v1.calm.7.g2.100.crash.00000000."):  "has a generator that cannot be: most: 100: want 1 to 99",
+		sealed("v1.calm.7.g2.3.burn.00000000."):     `has weights that cannot be: burn: unknown kind of fault "burn"`,
 	}
 	for text, want := range cases {
 		_, err := runner.ParseReplay(text)

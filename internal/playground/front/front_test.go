@@ -282,7 +282,7 @@ func TestPlaygroundJudges(t *testing.T) {
 	}
 	judgeInPage(p, string(text[:len(text)/2]))
 	p.Until(`document.querySelector("[role=alert]")`)
-	do(p, `document.getElementById("pasted").value = "lockstorm replay v1.calm.52.g1.4.crash,partition,latency.ea35f65c.119b"`)
+	do(p, `document.getElementById("pasted").value = "lockstorm replay v1.calm.52.g2.4.crash,partition,latency.ea35f65c.2efb"`)
 	click(p, ".view", "open the run")
 	p.Until(`lockstorm.timelines.length === 1 && document.getElementById("main").textContent.includes("The trace hash of this run is ea35f65c")`)
 	if asks := p.Requests() - before; asks > 0 {

@@ -61,7 +61,7 @@ func TestAssumptionsKnowEachKindOfFault(t *testing.T) {
 func isAway(e history.Event) bool { return e.Kind == history.NodeDown || e.Kind == history.LinkDown }
 
 func forgets(e history.Event) bool {
-	return e.Kind == history.NodeUp && e.Detail != history.WithItsKeys
+	return e.Kind == history.NodeUp && e.Detail != history.WithItsKeys && e.Detail != history.WithAllItsKeys
 }
 
 // roomy returns a scenario in which a kind of fault is possible, with one fault of the kind. What a kind
