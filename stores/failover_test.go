@@ -34,7 +34,8 @@ func onCluster(t *testing.T, by nemesis.Action, length time.Duration) scenarios.
 	return s
 }
 
-// A planned failover of a cluster's master loses nothing, and a crash loses what no replica has, as in the simulator.
+// A planned failover of a cluster's master loses nothing, a master whose clients are paused stays the master, and a
+// crash loses what no replica has, as in the simulator.
 func TestFailoversOfClusterAsOfTheSimulatedStore(t *testing.T) {
 	cluster := redis.Store{Cluster: true}.Servers()
 	inStore := runner.Backend{Ability: cluster.Ability(), Product: cluster.Product, Open: runner.Opener(cluster.Open)}
@@ -45,8 +46,9 @@ func TestFailoversOfClusterAsOfTheSimulatedStore(t *testing.T) {
 		length time.Duration
 		want   checker.Verdict
 	}{
-		"planned": {&nemesis.Failover{Node: 1, Planned: true}, 50 * ms, checker.Holds},
-		"crash":   {&nemesis.Crash{Node: 1}, 10 * time.Second, checker.Violated},
+		"planned":      {&nemesis.Failover{Node: 1, Planned: true}, 50 * ms, checker.Holds},
+		"client pause": {&nemesis.NodePause{Node: 1, ClientPause: true}, 10 * time.Second, checker.Holds},
+		"crash":        {&nemesis.Crash{Node: 1}, 10 * time.Second, checker.Violated},
 	} {
 		for _, b := range []runner.Backend{simulated.Backend(), served} {
 			e, err := runner.Prepare(b, onCluster(t, c.by, c.length))
