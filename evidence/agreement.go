@@ -61,8 +61,8 @@ func measureAgreement(ctx context.Context, c *checkout) error {
 	return c.move(filepath.Join(stores, results.CompareFile), "results", "stores", results.CompareFile)
 }
 
-// measureMissing runs the rows of the debate that a backend could run and of which nothing is stored, or nothing with
-// keys, and stores them beside the others.
+// measureMissing runs the rows of the debate that a backend could run and of which nothing is stored, and stores them
+// beside the others.
 func (c *checkout) measureMissing(ctx context.Context) error {
 	for _, backend := range realBackends {
 		dir := c.path("results", backend)
@@ -72,7 +72,7 @@ func (c *checkout) measureMissing(ctx context.Context) error {
 		}
 		var rows []string
 		for _, r := range report.Agree(scenarios.Topics(), []report.Side{side}, nil).Rows {
-			if status := r.Cells[0].ComparisonStatus; status == report.NotRun || !side.Keys && status != report.Refused {
+			if r.Cells[0].ComparisonStatus == report.NotRun {
 				rows = append(rows, r.Name)
 			}
 		}
@@ -93,8 +93,7 @@ func (c *checkout) measureMissing(ctx context.Context) error {
 			return err
 		}
 		added.Rows = slices.DeleteFunc(added.Rows, func(r results.Row) bool { return !slices.Contains(rows, r.Scenario) }) // points of series
-		anew := func(r results.Row) bool { return slices.Contains(rows, r.Scenario) }
-		stored.Rows = results.InOrder(append(slices.DeleteFunc(stored.Rows, anew), added.Rows...))
+		stored.Rows = results.InOrder(append(stored.Rows, added.Rows...))
 		maps.Copy(stored.Versions, added.Versions)
 		if err := stored.Save(dir, results.DebateFile); err != nil {
 			return err
@@ -174,22 +173,7 @@ func loadSide(dir string, b runner.Backend) (report.Side, error) {
 		return report.Side{}, err
 	}
 	found, err := report.TalliesOf(reference)
-	if !judges(found, checker.Cleanup) { // it was stored when nobody watched the keys of real servers
-		b.Keys, b.Watched = false, false
-	}
 	return report.Side{Backend: b, Found: found, First: report.FirstSeeds(reference), Versions: reference.Versions}, err
-}
-
-// judges reports whether a property was judged in any run.
-func judges(found report.Tallies, p checker.Property) bool {
-	for _, tally := range found {
-		for verdict, runs := range tally.Seen[p] {
-			if verdict != checker.NotApplicable && runs > 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // agreement is an agreement as it is printed.
@@ -287,7 +271,7 @@ func (a agreement) table() *textfmt.Table {
 func (a agreement) decidable(p *text) {
 	for i, s := range a.Sides[1:] {
 		if missing := a.notJudged(i + 1); len(missing) > 0 {
-			p.say("\nNot judged on %s, whose histories lack what it takes: %s.", s.Name, strings.Join(missing, ", "))
+			p.say("\nNot judged on %s, whose stored histories lack what it takes: %s.", s.Name, strings.Join(missing, ", "))
 		}
 	}
 	a.list(p, "\n%s\n", "What cannot be run:", func(c report.Cell) []string {
@@ -310,14 +294,17 @@ func (a agreement) decidable(p *text) {
 	})
 }
 
-// notJudged lists the properties with expected verdicts that a side never judges.
+// notJudged lists the properties that the first side judges and another does not, with the number of rows.
 func (a agreement) notJudged(side int) (list []string) {
 	for _, p := range checker.Properties() {
-		judged := func(i int) bool {
-			return slices.ContainsFunc(a.Rows, func(r report.ComparedRow) bool { return slices.Contains(r.Cells[i].Judged, p) })
+		rows := 0
+		for _, r := range a.Rows {
+			if here := r.Cells[side]; here.Tally.Runs > 0 && slices.Contains(r.Cells[0].Judged, p) && !slices.Contains(here.Judged, p) {
+				rows++
+			}
 		}
-		if judged(0) && !judged(side) {
-			list = append(list, p.Code()+" "+p.Title())
+		if rows > 0 {
+			list = append(list, fmt.Sprintf("%s %s in %s", p.Code(), p.Title(), textfmt.Count(rows, "row")))
 		}
 	}
 	return list

@@ -120,7 +120,9 @@ func (s Side) cell(row scenarios.Scenario) Cell {
 	}
 	c := Cell{Tally: tally}
 	for _, p := range checker.Properties() {
-		if _, wanted := e.Scenario().Expect.Want(p); wanted {
+		want, wanted := e.Scenario().Expect.Want(p)
+		lacked := want != checker.NotApplicable && tally.Seen[p][checker.NotApplicable] == tally.Runs
+		if wanted && !lacked {
 			c.Judged = append(c.Judged, p)
 		}
 	}
