@@ -27,19 +27,13 @@ import (
 
 // Screen is what a page is looked at with.
 type Screen struct {
-	Width, Height int64   // pixels of the page
-	Scale         float64 // pixels of the screen for each; 0: 1
-	Dark          bool    // the system asks for dark colours
-	Touch         bool    // a phone
-	Motion        bool    // what moves by itself may; otherwise the page is asked to do without
+	Width, Height int64 // pixels of the page
+	Dark          bool  // the system asks for dark colours
+	Touch         bool  // a phone
 }
 
-// The screens that most tests need.
-var (
-	Desktop = Screen{Width: 1400, Height: 1000}
-	Dark    = Screen{Width: 1400, Height: 1000, Dark: true}
-	Phone   = Screen{Width: 390, Height: 844, Scale: 2, Touch: true}
-)
+// Desktop is the screen that most tests need.
+var Desktop = Screen{Width: 1400, Height: 1000}
 
 // Page is a page in a window of its own. A step that goes wrong ends the test.
 type Page struct {
@@ -102,25 +96,22 @@ func address(t testing.TB, file string) string {
 }
 
 func (s Screen) emulate() chromedp.Action[chromedp.Void] {
-	options := []chromedp.EmulateViewportOption{chromedp.EmulateScale(max(s.Scale, 1))}
+	options := []chromedp.EmulateViewportOption{chromedp.EmulateScale(1)}
 	if s.Touch {
 		options = append(options, chromedp.EmulateMobile, chromedp.EmulateTouch)
 	}
 	return chromedp.Steps(chromedp.EmulateViewport(s.Width, s.Height, options...), s.media())
 }
 
-// media is what the system asks of pages.
+// media is what the system asks of pages: colours, and to do without motion.
 func (s Screen) media() chromedp.Action[chromedp.Void] {
-	colours, motion := "light", "reduce"
+	colours := "light"
 	if s.Dark {
 		colours = "dark"
 	}
-	if s.Motion {
-		motion = "no-preference"
-	}
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: colours}, {Name: "prefers-reduced-motion", Value: motion},
+			{Name: "prefers-color-scheme", Value: colours}, {Name: "prefers-reduced-motion", Value: "reduce"},
 		}})
 		return err
 	})

@@ -247,7 +247,7 @@ func TestPlaygroundFits(t *testing.T) {
 		if unnamed := browsertest.Eval[[]string](p, `[...document.querySelectorAll("button, input, select")].filter((e) => !e.closest(".cm-editor") && !(e.textContent.trim() || e.getAttribute("aria-label") || e.labels?.length)).map((e) => e.outerHTML.slice(0, 80))`); len(unnamed) > 0 {
 			t.Errorf("%s: without a name: %v", view, unnamed)
 		}
-		for _, s := range []browsertest.Screen{browsertest.Desktop, {Width: 400, Height: 800, Scale: 1, Touch: true}, {Width: 3840, Height: 2000}} {
+		for _, s := range []browsertest.Screen{browsertest.Desktop, {Width: 400, Height: 800, Touch: true}, {Width: 3840, Height: 2000}} {
 			p.Resize(s)
 			if over := browsertest.Eval[int](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 				wide := browsertest.Eval[[]string](p, `[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, .cm-editor, svg")).slice(0, 4).map((e) => e.outerHTML.slice(0, 120))`)

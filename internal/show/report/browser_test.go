@@ -20,7 +20,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/show/report"
 	"github.com/lockstorm/lockstorm/internal/show/runpage"
 	"github.com/lockstorm/lockstorm/results"
-	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
@@ -86,13 +85,6 @@ func wantContrast(t *testing.T, p *browsertest.Page, s browsertest.Screen) {
 	t.Helper()
 	if low := p.LowContrast("body", 4.5); len(low) > 0 {
 		t.Errorf("%d pixels, dark: %v: %q", s.Width, s.Dark, low)
-	}
-}
-
-func TestBrowserARunThatHolds(t *testing.T) {
-	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRuns(t, "calm", 1), "calm-sim-1")), browsertest.Desktop)
-	if browsertest.Eval[bool](p, `lockstorm.timelines[0].range()[0] !== 0 || lockstorm.timelines[0].box({ state: "clash" }) !== null || document.querySelector("[data-find]") !== null`) {
-		t.Error("something is found in a run that holds")
 	}
 }
 
@@ -239,55 +231,6 @@ func TestBrowserScoreboard(t *testing.T) {
 	}
 }
 
-// The debate is printed on three or four pages, A4 or letter, in light colours, with all verdicts and the head of the
-// table on each page. The paper says that closed rows are missing.
-func TestBrowserPrintedDebate(t *testing.T) {
-	p := browsertest.Open(t, pageFile(t, storedDebate(t, "sim", nil)), browsertest.Dark)
-	for name, pages := range map[string]int{
-		"A4": p.PrintedPages(browsertest.A4), "letter": p.PrintedPages(browsertest.Letter), "the head of the table": p.PrintedPagesWith(".matrix thead th *", browsertest.A4),
-	} {
-		if pages < 3 || pages > 4 {
-			t.Errorf("%s: %d pages", name, pages)
-		}
-	}
-	p.PrintMedia()
-	if ground := browsertest.Eval[string](p, `getComputedStyle(document.body).backgroundColor`); ground != "rgb(255, 255, 255)" {
-		t.Errorf("printed on %s", ground)
-	}
-	if n, all := browsertest.Eval[int](p, `[...`+board+`.querySelectorAll(".tile")].filter((e) => e.offsetWidth > 0).length`), len(checker.Properties())*(len(scenarios.All())+len(scenarios.AllSeries())); n != all {
-		t.Errorf("printed are %d of %d verdicts", n, all)
-	}
-	const note = `getComputedStyle(document.querySelector("footer"), "::before").content`
-	closed := browsertest.Eval[string](p, note)
-	do(p, `document.querySelectorAll("details").forEach((d) => { d.open = true })`)
-	if open := browsertest.Eval[string](p, note); !strings.Contains(closed, "not printed") || open != "none" {
-		t.Errorf("with closed rows it says %s, with all open %s", closed, open)
-	}
-}
-
-// A printed run leaves no gap before its diagram: nothing in it is so tall that a browser moves it to the
-// next page and leaves the rest of this one empty.
-func TestBrowserPrintedRun(t *testing.T) {
-	p := browsertest.Open(t, pageFile(t, crashRestart(t)), browsertest.Screen{Width: 700, Height: 1000})
-	onScreen := browsertest.Eval[float64](p, `(() => { const b = document.querySelector("svg.sequence[role=img]").viewBox.baseVal; return b.height / b.width; })()`)
-	p.PrintMedia()
-	type strip struct{ Y, Width, Height, Drawn float64 }
-	strips := browsertest.Eval[[]strip](p, `[...document.querySelectorAll("figure svg")].map((e) => [e, e.getBoundingClientRect()]).filter(([, b]) => b.height > 0).map(([e, b]) => ({ Y: b.y, Width: b.width, Height: b.height, Drawn: e.querySelector("use")?.getBBox().height || 0 }))`)
-	if len(strips) == 0 {
-		t.Fatal("the diagram is not printed")
-	}
-	end := strips[0].Y
-	for i, s := range strips {
-		if s.Height > 250 || s.Drawn == 0 || math.Abs(s.Y-end) > 1 {
-			t.Errorf("part %d of the diagram begins at %v below %v, is %v pixels high of the 1000 of a page, %v of it drawn", i+1, s.Y, end, s.Height, s.Drawn)
-		}
-		end = s.Y + s.Height
-	}
-	if got := (end - strips[0].Y) / strips[0].Width; math.Abs(got-onScreen) > .02*onScreen {
-		t.Errorf("the diagram is %v times as high as wide on paper, and %v times on the screen", got, onScreen)
-	}
-}
-
 // The page of a run begins with what happened, why, and whether it was expected. All of it, and
 // the story, leads to the timeline, whose names are shown whole.
 func TestBrowserRunPage(t *testing.T) {
@@ -313,37 +256,6 @@ func TestBrowserRunPage(t *testing.T) {
 	if n := browsertest.Eval[int](p, `document.querySelectorAll(".timeline ~ figure .frame").length`); n != 1 {
 		t.Errorf("%d diagrams of the messages of a small run", n)
 	}
-}
-
-// The diagram of the messages is as wide as the page, with all participants in sight, and its
-// head stays. On a phone it scrolls instead of becoming illegible.
-func TestBrowserMessageDiagram(t *testing.T) {
-	p := browsertest.Open(t, pageFile(t, crashRestart(t)), browsertest.Desktop)
-	const (
-		frame  = `document.querySelector(".frame")`
-		head   = frame + `.firstElementChild`
-		within = `(([a, b]) => a.top - b.top)([` + head + `, ` + frame + `.parentElement].map((e) => e.getBoundingClientRect()))`
-	)
-	onScreens(t, p, func(s browsertest.Screen) {
-		do(p, frame+`.scrollIntoView()`)
-		phone := s.Width < 1000
-		if fits := browsertest.Eval[bool](p, frame+`.parentElement.classList.contains("fits")`); fits == phone {
-			t.Errorf("%d pixels: the diagram fits: %v", s.Width, fits)
-		}
-		if high := browsertest.Eval[float64](p, `Math.min(...[...`+frame+`.querySelectorAll(".name")].map((e) => e.getBoundingClientRect().height))`); high < 9 {
-			t.Errorf("%d pixels: names are %v pixels high", s.Width, high)
-		}
-		scroll, top := `scrollBy(0, 500)`, head+`.getBoundingClientRect().top`
-		if phone {
-			scroll, top = frame+`.parentElement.scrollTo(200, 400)`, within
-		} else if out := browsertest.Eval[[]string](p, `[...`+frame+`.querySelectorAll(".name")].filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.textContent)`); len(out) > 0 {
-			t.Errorf("%d pixels: cut off are %q", s.Width, out)
-		}
-		do(p, scroll)
-		if at := browsertest.Eval[float64](p, top); at < -1 || at > 1 {
-			t.Errorf("%d pixels: scrolled, the head is at %v", s.Width, at)
-		}
-	})
 }
 
 // Names of 10,000 letters fill neither a page nor its text.

@@ -339,59 +339,6 @@ func TestBrowserDrawsSpansThatBeganLongAgo(t *testing.T) {
 	wantTip(t, p, x, y, "of the long one")
 }
 
-// With motion the view arrives at the same place.
-func TestBrowserMotion(t *testing.T) {
-	m := violating(t)
-	moving := browsertest.Desktop
-	moving.Motion = true
-	p := open(t, m, moving)
-	want, _ := visible(p)
-	click(p, ".tl-whole")
-	p.Until(fmt.Sprintf(`lockstorm.timelines[0].range()[1] === %d`, m.End))
-	click(p, "article:has(#find-V1) .tl-show")
-	p.Until(fmt.Sprintf(`Math.abs(lockstorm.timelines[0].range()[0] - %f) < 1`, want))
-}
-
-func TestBrowserFollowsTheSizeOfTheWindow(t *testing.T) {
-	p := open(t, violating(t), browsertest.Desktop)
-	wide := boxed(t, p, `{state: "clash", lane: 1}`)
-	p.Resize(browsertest.Phone)
-	p.Until(`document.querySelector(".tl-lanes").clientWidth < 390`)
-	p.Settle()
-	narrow := boxed(t, p, `{state: "clash", lane: 1}`)
-	if narrow.Width >= wide.Width || narrow.From != wide.From {
-		t.Errorf("the clash is %v pixels wide on a phone, %v on a desktop", narrow.Width, wide.Width)
-	}
-	if n := count(t, p, (narrow.X+3)*2, narrow.Y*2, narrow.Height*2, red); n == 0 {
-		t.Error("it is not where its box is, on a screen of two pixels for one")
-	}
-	if wide, lanes := browsertest.Eval[int](p, `document.documentElement.scrollWidth`), element(p, ".tl-lanes"); wide > 390 || lanes.Width < 250 {
-		t.Errorf("the page is %d pixels wide on a screen of 390, its lanes are %v", wide, lanes.Width)
-	}
-	if element(p, ".tl-finds").Y < element(p, ".tl-main").Y+element(p, ".tl-main").Height {
-		t.Error("on a phone the story does not follow the lanes")
-	}
-}
-
-func TestBrowserDarkColours(t *testing.T) {
-	const dark = 0x3d97d3
-	p := open(t, turns(11, 5, 900), browsertest.Desktop)
-	b := boxed(t, p, `{grant: 5, state: "holding"}`)
-	has := func(colour int) bool { return count(t, p, b.X+3, b.Y, b.Height, colour) > int(b.Height/2) }
-	if !has(blue) || has(dark) {
-		t.Error("in the light a hold has not its light colour")
-	}
-	p.Resize(browsertest.Dark)
-	if !has(dark) || has(blue) {
-		t.Error("in the dark a hold has not its dark colour")
-	}
-	do(p, `[1, 2].forEach(() => document.getElementById("theme").click())`) // light, then dark
-	p.Resize(browsertest.Desktop)
-	if !has(dark) {
-		t.Error("dark was chosen, and the colours are those of the system")
-	}
-}
-
 // A picture has no more items than there are pixels, however long the run.
 func TestBrowserLimitsDrawnItems(t *testing.T) {
 	m := turns(100_000, 40, 20)
