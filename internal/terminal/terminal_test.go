@@ -57,29 +57,6 @@ func TestNoTerminal(t *testing.T) {
 	want(t, "the screen of a writer that knows none", On(io.Discard), Screen{Width: Unwatched})
 }
 
-// The flag counts before what the terminal is.
-func TestColouredAsAsked(t *testing.T) {
-	for _, c := range []struct {
-		on   bool
-		when When
-		want string
-	}{
-		{true, Auto, "\033[38;5;166;1m✗\033[m"},
-		{true, Never, "✗"},
-		{false, Auto, "✗"},
-		{false, Always, "\033[38;5;166;1m✗\033[m"},
-	} {
-		f := narrow(60)
-		f.screen.Colour = c.on
-		out, _ := Outputs(f, io.Discard, os.Getenv)
-		out.Coloured(c.when)
-		want(t, string(c.when), On(out).Verdicts("✗"), c.want)
-	}
-	if _, err := ParseWhen("sometimes"); err == nil {
-		t.Error("there is no such time")
-	}
-}
-
 // Law: colours change nothing in the text.
 func TestColoursSayNothing(t *testing.T) {
 	on := Screen{Colour: true}
