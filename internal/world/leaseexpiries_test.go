@@ -2,7 +2,6 @@ package world
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -22,33 +21,6 @@ func TestLapseAskedForLateIsWrittenAtOnce(t *testing.T) {
 	want := history.Log{{Time: 50, Since: 10, Kind: history.Lapse, Client: 1, Resource: "r", Token: "a", Until: 10}}
 	if !slices.Equal(log, want) {
 		t.Errorf("got %+v\nwant %+v", log, want)
-	}
-}
-
-// A client's wall clock that runs at half its rate from 20 on moves what is not due
-// by then, and nothing else.
-func TestLapsesFollowAClock(t *testing.T) {
-	var log history.Log
-	half := false
-	l := NewLeaseExpiries(func(client int, clock env.Clock, until env.Instant) history.Time {
-		if client == 1 && clock == env.Wall && half {
-			return 20 + 2*history.Time(until-20)
-		}
-		return history.Time(until)
-	}, log.Record)
-	l.Watch(0, 1, env.Wall, "r", "early", 15)
-	l.Watch(0, 1, env.Wall, "r", "moved", 40)
-	l.Watch(0, 1, env.Boottime, "r", "on another clock", 45)
-	l.Watch(0, 2, env.Wall, "r", "another's", 50)
-	half = true
-	l.ClockChanged(20, 1)
-	l.Flush(100)
-	var got []string
-	for _, e := range log {
-		got = append(got, fmt.Sprint(e.Token, " ", int64(e.Time)))
-	}
-	if want := []string{"early 15", "on another clock 45", "another's 50", "moved 60"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
