@@ -3,7 +3,6 @@ package wire
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -69,36 +68,6 @@ func TestRuleOfOneKey(t *testing.T) {
 				l.Each(nemesis.Both, func(w *Direction) { w.Lift(1) })
 			}
 			mustHear(t, conn, "*2\n$3\nGET\n$1\na")
-		}
-	})
-}
-
-// Rules add up, and each is removed by itself.
-func TestRulesAddUp(t *testing.T) {
-	onEach(t, func(t *testing.T, open opener) {
-		const delay = 40 * time.Millisecond
-		link := open(t, 1, startEcho(t)).Link(1, 1)
-		conn := dial(t, link)
-		link.Requests.Impose(1, slower(delay))
-		link.Requests.Impose(2, slower(delay))
-		link.Requests.Impose(3, cut)
-		say(t, conn, "one")
-		mustHearNothing(t, conn)
-		link.Requests.Lift(3)
-		mustHear(t, conn, "one")
-		link.Requests.Lift(1)
-		began := time.Now()
-		say(t, conn, "two")
-		mustHear(t, conn, "two")
-		if took := time.Since(began); took < delay {
-			t.Errorf("took %v, less than %v", took, delay)
-		}
-		link.Requests.Impose(1, slower(delay))
-		began = time.Now()
-		say(t, conn, "three")
-		mustHear(t, conn, "three")
-		if took := time.Since(began); took < 2*delay {
-			t.Errorf("took %v, less than twice %v", took, delay)
 		}
 	})
 }
