@@ -15,7 +15,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -23,9 +22,7 @@ import (
 // them, and a file that they may share.
 var lives = map[string]func(c *testClient){
 	"says what it has":       (*testClient).sayWhatItHas,
-	"stands still":           (*testClient).standStill,
 	"is killed":              (*testClient).beKilled,
-	"is cancelled":           (*testClient).beCancelled,
 	"looks at its clocks":    (*testClient).lookAtClocks,
 	"sleeps while it sleeps": (*testClient).sleepSuspended,
 	"talks":                  (*testClient).talk,
@@ -150,38 +147,6 @@ func TestClientApartHasWhatItHasHere(t *testing.T) {
 	}
 }
 
-func (c *testClient) standStill() {
-	if c.Number() == first {
-		_ = os.WriteFile(c.file, []byte(strconv.Itoa(os.Getpid())), 0o600)
-		c.reach(begin)
-		c.say("goes on")
-		return
-	}
-	for {
-		text, _ := os.ReadFile(c.file)
-		if pid, err := strconv.Atoi(string(text)); err == nil && child.Stopped(pid) {
-			break
-		}
-		c.sleep(time.Millisecond)
-	}
-	c.say("it stands still")
-	c.reach(end)
-}
-
-// A pause is SIGSTOP: another process sees that all threads have stopped. The history has
-// what three processes did in the order in which they did it.
-func TestPauseOfAClientApart(t *testing.T) {
-	over := nemesis.When(second, end, 0)
-	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}, Start: nemesis.When(first, begin, 0), End: &over}}})
-	w.mustRunProcesses("stands still", filepath.Join(t.TempDir(), "pid"))
-	// The client may continue before the end of the fault is recorded.
-	told := slices.DeleteFunc(w.kinds(), func(k history.Kind) bool { return k == history.FaultEnd })
-	if want := []history.Kind{history.FaultStart, history.Pause, history.Step, history.Resume, history.Step}; !slices.Equal(told, want) {
-		t.Errorf("the history tells %v, want %v", told, want)
-	}
-	w.wantDetails(0, "it stands still", "goes on")
-}
-
 func (c *testClient) beKilled() {
 	r := c.Register(0)
 	if c.Number() == second {
@@ -208,23 +173,6 @@ func TestKillOfAClientApart(t *testing.T) {
 	w.mustRunProcesses("is killed", "")
 	w.wantKinds(history.FaultStart, history.Step, history.FaultStart, history.Kill, history.Apply, history.Step)
 	w.wantDetails(0, "context canceled", "the write has come")
-}
-
-func (c *testClient) beCancelled() {
-	calling, returned := c.Call(context.Background(), c.Number())
-	defer returned()
-	c.reach(begin)
-	<-calling.Done()
-	c.say(calling.Err())
-}
-
-func TestCallOfAClientApartIsCancelled(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: first}, Start: nemesis.When(first, begin, 0)}}})
-	w.mustRunProcesses("is cancelled", "")
-	w.wantKinds(history.FaultStart, history.Cancel, history.Step)
-	if e := w.event(history.Cancel); e.Client != first || e.Fault != 1 {
-		t.Errorf("%+v", e)
-	}
 }
 
 func (c *testClient) lookAtClocks() {
@@ -329,9 +277,6 @@ func TestRunProcessesEndsAtTheHorizon(t *testing.T) {
 		t.Error("a world ran twice")
 	}
 }
-
-// The clients of a program that will be killed.
-const ()
 
 func TestMain(m *testing.M) {
 	runTestClient()
