@@ -120,12 +120,3 @@ func fieldTable(t *testing.T) string {
 func row(of, name, meaning string) string {
 	return fmt.Sprintf("| %s | `%s` | %s |\n", of, strings.Trim(name, `"`), strings.TrimSpace(meaning))
 }
-
-// Each assumption says what it means, what breaks it and what helps.
-func TestAssumptionsAreExplained(t *testing.T) {
-	for _, a := range checker.Assumptions() {
-		if text, brokenBy, remedy := a.Explain(); text == "" || brokenBy == "" || !strings.HasSuffix(remedy, ".") {
-			t.Errorf("%s: %q, %q, %q", a, text, brokenBy, remedy)
-		}
-	}
-}

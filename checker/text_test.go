@@ -1,7 +1,6 @@
 package checker_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -13,17 +12,6 @@ import (
 var expected = checker.Verdicts{
 	checker.Lease: checker.Holds, checker.Section: checker.Violated,
 	checker.Fence: checker.NotApplicable, checker.Contract: checker.Unknown,
-}
-
-func TestVerdictsInJSON(t *testing.T) {
-	text, err := json.Marshal(expected)
-	if want := `{"lease":"holds","section":"violated","fence":"n/a","contract":"unknown"}`; err != nil || string(text) != want {
-		t.Errorf("%s, %v; want %s", text, err, want)
-	}
-	var back checker.Verdicts
-	if err := json.Unmarshal(text, &back); err != nil || !equal(back, expected) {
-		t.Errorf("%v, %v", back, err)
-	}
 }
 
 func TestVerdictsInYAML(t *testing.T) {
@@ -50,15 +38,6 @@ func equal(a, b checker.Verdicts) bool {
 		}
 	}
 	return len(a) == len(b)
-}
-
-func TestPropertiesHaveNames(t *testing.T) {
-	for _, p := range checker.Properties() {
-		var back checker.Property
-		if err := back.UnmarshalText([]byte(p.String())); err != nil || back != p || p.Title() == "" || p.Code() == "" {
-			t.Errorf("%v: %v, %q, %q, %v", p, back, p.Title(), p.Code(), err)
-		}
-	}
 }
 
 // Two findings tell of one overlap if they have the same events and causes.

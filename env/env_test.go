@@ -42,15 +42,6 @@ func TestNodeSetIsASet(t *testing.T) {
 	})
 }
 
-func TestAllNodes(t *testing.T) {
-	if got, want := env.AllNodes(3), env.SetOf(1, 2, 3); got != want {
-		t.Errorf("%b, want %b", got, want)
-	}
-	if got := env.AllNodes(env.MaxNodes).Len(); got != env.MaxNodes {
-		t.Errorf("%d nodes of %d", got, env.MaxNodes)
-	}
-}
-
 // Law: every step has a name of its own, by which it is found.
 func TestStepsHaveNames(t *testing.T) {
 	for _, s := range env.Steps() {
