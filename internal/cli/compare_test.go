@@ -10,17 +10,6 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Every lock can be run in every trial.
-func TestEveryContenderCanRun(t *testing.T) {
-	for _, trial := range scenarios.Trials() {
-		for _, c := range scenarios.Contenders() {
-			if _, err := runner.Prepare(backends[0].Backend, trial.Enter(c)); err != nil {
-				t.Errorf("%s in %s: %v", c.Name, trial.Name, err)
-			}
-		}
-	}
-}
-
 // compareSome compares redlock, of which something else is said, in some trials.
 func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (comparison, string) {
 	t.Helper()

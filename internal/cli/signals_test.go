@@ -34,8 +34,3 @@ func TestFirstAndSecondSignal(t *testing.T) {
 		<-patient(ctx).Done()
 	}
 }
-
-// Without a signal handler there is only one context.
-func TestPatientWithoutSignals(t *testing.T) {
-	want(t, "the context for rounding off", patient(t.Context()), t.Context())
-}
