@@ -1,7 +1,6 @@
 package nemesis_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -111,14 +110,5 @@ func TestLargePlan(t *testing.T) {
 	const want = "plan: 1001 faults: want at most 1000"
 	if err := setting(plan...).Validate(); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-// The error of an overlap is typed.
-func TestOverlapError(t *testing.T) {
-	var overlap *nemesis.OverlapError
-	err := setting(crash(1, nemesis.At(0), nil), crash(1, nemesis.At(ms), nil)).Validate()
-	if !errors.As(err, &overlap) || overlap.Fault != 2 || overlap.Holder != 1 {
-		t.Errorf("got %v", err)
 	}
 }
