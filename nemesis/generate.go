@@ -112,13 +112,10 @@ func (g Generator) enabled(params *paramGenerator) []Action {
 
 // fitting draws a fault that fits beside those of a plan, if it finds one.
 func (g *Generator) fitting(params *paramGenerator, kinds []Action, plan Plan) (Fault, bool) {
-	for range fitting {
-		if len(kinds) == 0 {
+	for tries := 0; tries < fitting && len(kinds) > 0; tries++ {
+		action, able := g.within(params, kinds)
+		if !able {
 			break
-		}
-		action := kinds[params.below(len(kinds))].random(params)
-		if g.able != nil && g.able.missing(action) != "" {
-			continue
 		}
 		f := Fault{Action: action, Start: params.start(), End: params.end(action.ending())}
 		if (g.admits == nil || g.admits(f)) && plan.hasRoom(&f, params.setting) {
@@ -126,6 +123,17 @@ func (g *Generator) fitting(params *paramGenerator, kinds []Action, plan Plan) (
 		}
 	}
 	return Fault{}, false
+}
+
+// within draws a fault's parameters that the backend can show, if it finds some.
+func (g *Generator) within(params *paramGenerator, kinds []Action) (Action, bool) {
+	for range 10 * fitting {
+		action := kinds[params.below(len(kinds))].random(params)
+		if g.able == nil || g.able.missing(action) == "" {
+			return action, true
+		}
+	}
+	return nil, false
 }
 
 // start draws an instant or, as often, a client's step.

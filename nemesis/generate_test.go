@@ -60,7 +60,7 @@ func TestGeneratedPlansArePossible(t *testing.T) {
 		s, g := drawSetting(t), drawGenerator(t)
 		s.Plan = fixed(t)
 		scale := time.Duration(rapid.Int64Range(1e6, 1e11).Draw(t, "scale"))
-		g, err := g.Only(s, Ability{Name: "tin", Kinds: all, Features: []Feature{ClientClockFeature}})
+		g, err := g.Only(s, Ability{Name: "tin", Kinds: all, Features: []Feature{ClientClockFeature, UnplannedFeature}})
 		if err != nil {
 			t.Skip(err)
 		}

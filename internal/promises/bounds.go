@@ -136,12 +136,13 @@ func (e callTimes) grant(s scenarios.Scenario) time.Duration {
 }
 
 // free returns within what time one of several retrying clients is granted a lock that is free,
-// without faults. Only a store keeps a lock from others for longer than its entry.
+// without faults. Only a store keeps a lock from others for longer than its entry. A client that starts does not
+// know how long the nodes have been running, so it waits for the quarantine, whatever their age.
 func (e callTimes) free(s scenarios.Scenario) time.Duration {
 	if e.grant(s) == 0 {
 		return 0
 	}
-	return 20*e.spin(s) + s.Lock.LockDelay + s.Lock.Grace
+	return 20*e.spin(s) + s.Lock.LockDelay + s.Lock.Grace + 2*s.Lock.Quarantine
 }
 
 // spin returns how long a failed attempt and the delay after it take.

@@ -4,11 +4,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/search/hunt"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -58,5 +61,22 @@ func TestNoAlarmInTheCalm(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Law: the quarantine that a client begins with delays its first grant, and is no violation of L1.
+func TestFirstQuarantineIsNoDelay(t *testing.T) {
+	s, err := scenarios.Find("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Lock.Quarantine, s.Lock.Retry, s.Horizon = time.Minute, nemesis.Range{Max: time.Second}, 5*time.Minute
+	s.Bounds = promises.Bounds(s)
+	r, err := runner.Run(t.Context(), simulated.Backend(), s, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Report.Finding(checker.DeadlockFreedom); f.Verdict != checker.Holds || s.Bounds.Free == 0 {
+		t.Errorf("%v with the bound %v: %s", f.Verdict, s.Bounds.Free, f.Story())
 	}
 }
