@@ -163,12 +163,21 @@ func (d *decoder) decode(line []byte, fields []field) error {
 	return nil
 }
 
+// cutLineError is an [ErrTruncated] within a line.
+type cutLineError struct{}
+
+func (cutLineError) Error() string {
+	return `the history is cut off within this line: copy the whole file, or delete the line and append {"t":T,"kind":"end"} with the last time T`
+}
+
+func (cutLineError) Is(target error) bool { return target == ErrTruncated }
+
 // malformed returns the error of a line that [decoder.object] has rejected.
 func malformed(line []byte, err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) && !bytes.HasSuffix(line, []byte("\n")):
-		return fmt.Errorf("malformed: %w, within this line", ErrTruncated)
+		return cutLineError{}
 	case errors.Is(err, io.EOF):
 		return errors.New("malformed: an empty line")
 	case errors.As(err, &syntax):

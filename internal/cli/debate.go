@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/show/report"
@@ -59,6 +60,9 @@ func among(topics []scenarios.Topic, names []string) (debate, error) {
 		return all, nil
 	}
 	known := all.names()
+	for i, name := range names { // tables call a series so that has the name of a row
+		names[i] = strings.TrimSuffix(name, report.SeriesMark)
+	}
 	if err := allKnown("row", names, known); err != nil {
 		if file := slices.IndexFunc(names, isFile); file >= 0 {
 			err = fmt.Errorf("%s: a row is wanted, not a file: use lockstorm run", names[file])

@@ -207,6 +207,11 @@ func (o suiteOptions) recall(of subject, out io.Writer) (report.Side, error) {
 	if err != nil {
 		return side, err
 	}
+	wanted := map[string]bool{}
+	for _, t := range of.tasks(o) {
+		wanted[t.Scenario.Name] = true
+	}
+	reference.Rows = slices.DeleteFunc(reference.Rows, func(r results.Row) bool { return !wanted[r.Scenario] })
 	of.learn(known{Reference: reference, found: side.Found}, report.BackendArgs(reference.Backend, reference.Versions))
 	if err := of.print(out, o.format); err != nil {
 		return side, err

@@ -223,4 +223,7 @@ func (c Curve) Showing() string {
 }
 
 // SeriesName distinguishes a series from a row of the same name.
-func SeriesName(s scenarios.Series) string { return s.Name + " (series)" }
+func SeriesName(s scenarios.Series) string { return s.Name + SeriesMark }
+
+// SeriesMark ends the name of a series in tables, where a row may have the same name.
+const SeriesMark = " (series)"
