@@ -409,7 +409,7 @@ var assumptions = []struct {
 		"Connect to the nodes directly; a key that is left behind ends with its TTL."},
 	{OnlyHolder, "nobody but the holder touches its key",
 		"a release that deletes without comparing tokens, clones that draw the same tokens",
-		"Compare the token when deleting, and draw it where clones differ."},
+		"Compare the token and delete the key in one script, and draw a random token for each grant."},
 	{LookAndSet, "nothing comes between looking for a key and setting one",
 		"a lock that looks for a key and sets it in two steps",
 		"Use SET with NX."},

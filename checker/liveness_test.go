@@ -180,7 +180,8 @@ func drawHandovers(t *rapid.T) (q sequence) {
 
 // longestFree computes by its definition how long the resource was free while somebody waited. It looks
 // at each time between two instants: is nobody's hold under way, and is a try, or are refused tries on
-// both sides of it that are no further apart than the bound, with nobody's hold in between?
+// both sides of it that are no further apart than the bound, with nobody's hold in between? The longest gap
+// between tries does not count.
 func longestFree(q sequence, bound int) (longest int) {
 	free := func(at int) bool { // between at and at+1
 		return !slices.ContainsFunc(q.scripts, func(s script) bool { return !s.refused && s.ret <= at && at < s.release })
@@ -208,15 +209,23 @@ func longestFree(q sequence, bound int) (longest int) {
 		}
 		return false
 	}
-	length := 0
+	trying := func(at int) bool {
+		return slices.ContainsFunc(q.scripts, func(s script) bool { return s.call <= at && at < s.ret })
+	}
+	length, gap, gaps := 0, 0, 0
 	for at := range 100 {
 		if grantedAt(at) {
-			length = 0
+			length, gap, gaps = 0, 0, 0
 		}
 		if length++; !free(at) || !waits(at) {
-			length = 0
+			length, gap, gaps = 0, 0, 0
+		} else if trying(at) {
+			gap = 0
+		} else if gap++; slices.ContainsFunc(q.scripts, func(s script) bool { return s.call == at }) {
+			gap = 1
 		}
-		longest = max(longest, length)
+		gaps = max(gaps, gap)
+		longest = max(longest, length-gaps)
 	}
 	return longest
 }

@@ -21,7 +21,8 @@ import (
 // keys are the lock's own doing: it keeps no other client waiting with them unless something goes wrong.
 //
 // A client waits while a try of its is under way. Refused tries are one wait if no gap between them is
-// longer than the bound.
+// longer than the bound. The longest gap is left out: a client that gave up may come back late, and find the
+// resource free.
 //
 // Nothing is measured while a fault goes on, and after it until the longest TTL and the bound of a grant
 // have passed: so much time a lock has to recover. A pause, a death, a node or a link that is down, and a
@@ -50,6 +51,7 @@ type vacant struct {
 	waits   bool           // a client waits for the free resource
 	since   history.Time   // when that began
 	tried   history.Time   // when no try was under way any more
+	gap     time.Duration  // the longest of this wait between two tries
 	kept    history.Time   // until when keys of a hold that is over may be there
 	keeps   bool           // from this instant on they may
 	grants  int            // so far
@@ -150,8 +152,10 @@ func (v *vacancies) observeHold(h *timeline.Hold, f *timeline.Fact) {
 	v.changed = append(v.changed, h)
 	switch f.Kind {
 	case history.Acquire:
-		if w.open == 0 && f.Time.Sub(w.tried) > v.gap {
+		if gap := f.Time.Sub(w.tried); w.open == 0 && gap > v.gap {
 			w.waits = false
+		} else if w.open == 0 && w.waits {
+			w.gap = max(w.gap, gap)
 		}
 		if !h.Client.Dead {
 			u.trying, u.grants = true, w.grants
@@ -303,7 +307,7 @@ func (v *vacancies) Settle() {
 			w.waits = false
 		}
 		if !w.waits && !full && (w.open > 0 || w.refused != nil) {
-			w.waits, w.since = true, v.timeline.Now
+			w.waits, w.since, w.gap = true, v.timeline.Now, 0
 		}
 		w.granted, w.refused, w.earlier = nil, nil, w.grants
 	}
@@ -316,7 +320,7 @@ func (v *vacancies) Settle() {
 
 // pass passes on a wait up to now to the readers for whom it is long enough.
 func (v *vacancies) pass(r *timeline.Resource, w *vacant) {
-	from, now := max(w.since, w.kept, v.from), v.timeline.Now
+	from, now := max(w.since.Add(w.gap), w.kept, v.from), v.timeline.Now
 	if !w.waits || from > now {
 		return
 	}

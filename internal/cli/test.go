@@ -45,7 +45,7 @@ with its verdict and the reason, and one with what was tried of the lock.
 
 A contradiction (exit code 1) is a promise that was violated. A program that breaks the
 protocol, or ends by itself, is bad input.`,
-		Example: `  lockstorm test --nodes 1 -- python3 client.py
+		Example: `  lockstorm test --nodes 1 --budget 5m -- python3 client.py
   lockstorm test --nodes 5 --ttl 500ms --storm calm,holder-stands-still -- node client.js
   lockstorm test --again runs/calm-process-1 --runs 10 -- python3 client.py`,
 		Args: takes(1, anyNumber),

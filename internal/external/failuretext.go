@@ -44,6 +44,13 @@ func (j Judgment) Reason() string {
 	if !is {
 		text = f.Property.Broken()
 	}
+	if f.Duty == checker.TellsTheTruth {
+		for _, e := range f.Events {
+			if e.Role == checker.RoleLoss {
+				return fmt.Sprintf("A release of client %d deletes another holder's key", e.Client)
+			}
+		}
+	}
 	if len(f.Causes) > 0 && len(f.Causes[0].Evidence) > 0 && f.Property != checker.Cleanup {
 		text += ": " + f.Causes[0].Evidence[0].Text
 	}
@@ -115,6 +122,9 @@ func (j Judgment) brokenText() string {
 		if c.Assumption != "" {
 			texts = append(texts, fmt.Sprintf("%s (%s)", c.Assumption.Text(), c.Shown()))
 		}
+	}
+	if len(texts) == 1 && j.Broken[0].Causes[0].Assumption == checker.OnlyHolder { // no fault touches a key of a lock
+		return "Broken by the lock's own requests: " + texts[0] + "."
 	}
 	if len(texts) > 0 {
 		return "Broken assumption: " + strings.Join(texts, "; ") + "."

@@ -118,7 +118,7 @@ func (h *Hold) Backers(until history.Time) Nodes {
 	s := h.Keys.Set &^ h.Keys.Ignored
 	if h.Keys.Past != nil {
 		for i := range h.Keys.Past.Lost {
-			if v := &h.Keys.Past.Lost[i]; v.Silent >= until && v.Silent > v.At && !h.Keys.Set.Has(v.Node) {
+			if v := &h.Keys.Past.Lost[i]; v.Silent >= until && v.Silent > v.At { // even if a copy of its request set the key again
 				s = s.With(v.Node)
 			}
 		}
