@@ -124,7 +124,7 @@ func TestTuneStores(t *testing.T) {
 	}
 }
 
-// A later argument overrides an earlier one; a length and the pauses as a whole.
+// A later argument overrides an earlier one; a length and the pauses as a whole, unless it names a field of the length.
 func TestTuneFiles(t *testing.T) {
 	elsewhere(t)
 	for name, text := range map[string]string{
@@ -142,6 +142,10 @@ func TestTuneFiles(t *testing.T) {
 		t.Errorf("read %+v", q)
 	}
 	if q, err = question([]string{"servers.json", "service.yaml", "other.yaml"}); err != nil || len(q.RoundTrip.Samples) != 0 || len(q.Pauses) != 1 || q.Pauses[0].Every != 2*time.Hour || q.Hold.Max != 20*time.Millisecond {
+		t.Errorf("read %+v, %v", q, err)
+	}
+	if q, err = question([]string{"hold={p50: 1ms, p90: 2ms, max: 1s}", "hold.p50=2ms", "hold.p99=20ms", "contention.think=1s", "contention.think.max=2s"}); err != nil ||
+		len(q.Hold.Percentiles) != 3 || q.Hold.Percentiles["p50"] != 2*time.Millisecond || q.Hold.Max != time.Second || q.Contention.Think.Min != time.Second || q.Contention.Think.Max != 2*time.Second {
 		t.Errorf("read %+v, %v", q, err)
 	}
 }

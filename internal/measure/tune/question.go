@@ -145,7 +145,7 @@ func (q Question) Validate() error {
 	case inZones > 0 && !k.RoundTrip.isZero():
 		return wrong("round_trip", "zones have round trips of their own")
 	case inZones > 0 && inZones != k.Nodes:
-		return wrong("zones", "they have %d nodes together, and nodes is %d", inZones, k.Nodes)
+		return wrong("zones", "they have %s together, and nodes is %d", textfmt.Count(inZones, "node"), k.Nodes)
 	case k.Hold.isZero():
 		return wrong("hold", "missing: how long a client keeps the lock")
 	case k.TTL%time.Millisecond != 0:
@@ -192,20 +192,16 @@ func (q *Question) Read(path string) error {
 	}
 	text, err := form.ReadText(file)
 	_ = file.Close()
-	earlier := *q
 	if err == nil {
-		err = q.add(text)
+		err = q.add(text, path, "")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	for _, text := range q.replaces(earlier) {
-		q.replaced = append(q.replaced, path+" replaces "+text)
-	}
 	return nil
 }
 
-// Replaced says which facts about the servers a file replaced that an earlier file or field had stated. Doctor
+// Replaced says which facts about the servers an argument replaced that an earlier one had stated. Doctor
 // measures them from one place and only those servers that it is given, so a replacement may be a mistake.
 func (q Question) Replaced() []string { return q.replaced }
 
@@ -230,7 +226,8 @@ func (q Question) replaces(earlier Question) (list []string) {
 	return list
 }
 
-// Set is Read for one field, such as contention.clients, and its value in YAML.
+// Set is Read for one field, such as contention.clients, and its value in YAML. A field of a length, such as
+// hold.p99, leaves the others.
 func (q *Question) Set(path, text string) error {
 	var value any
 	if err := yaml.Unmarshal([]byte(text), &value); err != nil {
@@ -242,7 +239,7 @@ func (q *Question) Set(path, text string) error {
 	}
 	line, err := json.Marshal(value)
 	if err == nil {
-		err = q.add(line)
+		err = q.add(line, textfmt.Clip(path+"="+text, 40), path)
 	}
 	if err != nil {
 		return fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "line 1: ", ""))
@@ -250,8 +247,8 @@ func (q *Question) Set(path, text string) error {
 	return nil
 }
 
-// add reads the text of a file into the question.
-func (q *Question) add(text []byte) error {
+// add reads the text of a file into the question, or of the field of that path. source names it.
+func (q *Question) add(text []byte, source, path string) error {
 	var report struct{ Facts json.RawMessage }
 	if json.Unmarshal(text, &report) == nil && report.Facts != nil {
 		text = report.Facts
@@ -260,20 +257,28 @@ func (q *Question) add(text []byte) error {
 	if err := form.Decode(text, "question", &given); err != nil {
 		return err
 	}
-	q.nodesStated = q.nodesStated || given.Nodes > 0 || len(given.Zones) > 0
-	q.forget(given.Known)
+	earlier := *q
+	q.forget(given.Known, path)
 	if err := form.Decode(text, "question", q); err != nil {
 		return err
 	}
+	for _, text := range q.replaces(earlier) {
+		q.replaced = append(q.replaced, source+" replaces "+text)
+	}
+	q.nodesStated = q.nodesStated || given.Nodes > 0 || len(given.Zones) > 0
 	return form.Locate(text, form.Check(q))
 }
 
-// forget removes what does not mix with newer facts: other forms of a length, and one round trip with zones.
-func (q *Question) forget(newer Known) {
-	for _, l := range []struct{ own, newer *Length }{
-		{&q.RoundTrip, &newer.RoundTrip}, {&q.Hold, &newer.Hold}, {&q.Contention.Think, &newer.Contention.Think},
+// forget removes what does not mix with newer facts: other forms of a length, unless path is one of its fields,
+// and one round trip with zones.
+func (q *Question) forget(newer Known, path string) {
+	for _, l := range []struct {
+		path       string
+		own, newer *Length
+	}{
+		{"round_trip", &q.RoundTrip, &newer.RoundTrip}, {"hold", &q.Hold, &newer.Hold}, {"contention.think", &q.Contention.Think, &newer.Contention.Think},
 	} {
-		if !l.newer.isZero() {
+		if !l.newer.isZero() && !strings.HasPrefix(path, l.path+".") {
 			*l.own = Length{}
 		}
 	}
@@ -297,5 +302,5 @@ func (q Question) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads the question that MarshalJSON writes.
 func (q *Question) UnmarshalJSON(text []byte) error {
 	*q = Question{}
-	return q.add(text)
+	return q.add(text, "", "")
 }

@@ -86,8 +86,8 @@ func TestZonesReplaceTheRoundTrip(t *testing.T) {
 	}
 }
 
-// A file that replaces what was stated of the servers is named with both, and one that states something for the
-// first time, or the same again, is not.
+// A file or field that replaces what was stated of the servers is named with both, and one that states something
+// for the first time, or the same again, is not.
 func TestReplacedFactsAreNamed(t *testing.T) {
 	const three, zones = "nodes: 3\nround_trip: 1ms", "zones: [{nodes: 3, round_trip: 1ms}, {nodes: 2, round_trip: 9ms}]"
 	const none, always = "crashes: {persistence: none}", "crashes: {persistence: aof-always}"
@@ -117,6 +117,18 @@ func TestReplacedFactsAreNamed(t *testing.T) {
 		if got := q.Replaced(); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", c.files, got, want)
 		}
+	}
+	q := Usual()
+	for _, field := range []struct{ path, value string }{
+		{"crashes.persistence", "none"}, {"crashes.persistence", "aof-always"}, {"zones", "[{nodes: 3, round_trip: 1ms}]"}, {"round_trip", "2ms"},
+	} {
+		if err := q.Set(field.path, field.value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"crashes.persistence=aof-always replaces persistence none by aof-always", "round_trip=2ms replaces zones (3 nodes) by round_trip (3 nodes)"}
+	if got := q.Replaced(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
