@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstorm/lockstorm/internal/measure/tune"
 	"github.com/lockstorm/lockstorm/internal/show/report"
@@ -52,7 +56,11 @@ func printTuning(out io.Writer, a tune.Advice, dir string) {
 	for _, r := range a.Rejected {
 		prose("\nrejected: ", r)
 	}
-	prose("\n", report.Alternatives(a))
+	alternatives := report.Alternatives(a)
+	if len(a.Front) > 0 {
+		alternatives += " At most one is listed for each TTL and extension."
+	}
+	prose("\n", alternatives)
 	printFront(out, a)
 	switch {
 	case dir != "" && a.Refusal == "" && a.Validation == nil:
@@ -67,24 +75,26 @@ func printTuning(out io.Writer, a tune.Advice, dir string) {
 
 const frontLines = 12 // settings that are printed, at most
 
-// printFront prints the recommended setting, marked, and the others of the front that share its timing or its
-// TTL and extension; without a recommendation all of them. Of too many it prints some, evenly spaced.
+// printFront prints the recommended setting, marked, and one setting for each other TTL and extension of the
+// front: the one whose retry delay is nearest to that of the recommended one, or without a recommendation the
+// longest. Of too many it prints some, evenly spaced.
 func printFront(out io.Writer, a tune.Advice) {
-	t := &textfmt.Table{Head: []string{"", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹ ≤", "requests/s"}}
+	t := &textfmt.Table{Head: []string{"", "TTL", "extended", "timeout", "retry", "availability", "scouted p99", "violations/10⁹ ≤", "requests/s"}}
 	add := func(mark string, w tune.Weighed) {
 		t.Add(mark, textfmt.Whole(w.TTL), report.ReadableInterval(w.ExtendEvery), w.NodeTimeout.String(), fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax),
-			fmt.Sprintf("%.6f", w.Availability), textfmt.Duration(w.AcquireP99), fmt.Sprintf("%.3g", w.PerBillion()),
+			a.Question.ShownAvailability(w.Figures), textfmt.Duration(w.AcquireP99), fmt.Sprintf("%.3g", w.PerBillion()),
 			fmt.Sprintf("%.3g", w.RequestsPerSecond))
 	}
-	if a.Recommended != nil {
-		add("→", *a.Recommended)
+	same := func(a, b tune.Weighed) bool { return a.TTL == b.TTL && a.ExtendEvery == b.ExtendEvery }
+	list, retry := slices.Clone(a.Front), time.Duration(math.MaxInt64)
+	if r := a.Recommended; r != nil {
+		add("→", *r)
+		list, retry = slices.DeleteFunc(list, func(w tune.Weighed) bool { return same(w, *r) }), r.RetryMax
 	}
-	var list []tune.Weighed
-	for _, w := range a.Front {
-		if r := a.Recommended; r == nil || w != *r && (w.NodeTimeout == r.NodeTimeout && w.RetryMax == r.RetryMax || w.TTL == r.TTL && w.ExtendEvery == r.ExtendEvery) {
-			list = append(list, w)
-		}
-	}
+	slices.SortStableFunc(list, func(a, b tune.Weighed) int {
+		return cmp.Or(cmp.Compare(a.TTL, b.TTL), cmp.Compare(a.ExtendEvery, b.ExtendEvery), cmp.Compare((a.RetryMax-retry).Abs(), (b.RetryMax-retry).Abs()))
+	})
+	list = slices.CompactFunc(list, same)
 	for i := 0; i < len(list); i += (len(list) + frontLines - 1) / frontLines {
 		add("", list[i])
 	}

@@ -129,10 +129,10 @@ func (m *model) answer(ctx context.Context, want Wanted, o Options, all []Weighe
 			a.Validation, a.Unvalidated, a.Scenarios = &v, strings.Join(v.Skipped, "; "), v.files
 			a.Scenarios["restart.yaml"], a.Scenarios["restart-too-early.yaml"] = m.onServers(w.Setting)
 		}
-		a.Recommended, a.Basis, a.Fencing = &w, m.basis(w, v), m.fencing(want, w, all)
+		a.Recommended, a.Basis, a.Fencing = &w, m.basis(want, w, v), m.fencing(want, w, all, a.Front)
 		return a, err
 	}
-	a.Refusal = fmt.Sprintf("settings meet the wishes in the model, but runs contradicted the first %d: %s", len(a.Rejected), a.Rejected[0])
+	a.Refusal = fmt.Sprintf("settings meet the goals in the model, but runs contradicted the first %d: %s", len(a.Rejected), a.Rejected[0])
 	return a, nil
 }
 

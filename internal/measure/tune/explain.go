@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// refusal says why no setting meets the wishes.
+// refusal says why no setting meets the goals.
 func (m *model) refusal(w Wanted, all []Weighed) string {
 	whole := textfmt.Whole
 	limit := "longest_ttl is " + whole(m.longestTTL())
@@ -50,8 +50,8 @@ func (m *model) refusal(w Wanted, all []Weighed) string {
 		return strings.Join(reasons, "\n")
 	}
 	closest := best(func(s Weighed) float64 { return float64(len(w.missed(s.Figures, noHeadroom))) })
-	return fmt.Sprintf("each wish can be met by itself, but not all at once: a TTL of %v misses only %s (violations per 10⁹ grants %.3g, availability %.6f, acquire p99 %v)",
-		whole(closest.TTL), strings.Join(w.missed(closest.Figures, noHeadroom), ", "), closest.PerBillion(), closest.Availability, textfmt.Duration(closest.AcquireP99))
+	return fmt.Sprintf("each goal can be met by itself, but not all at once: a TTL of %v misses only %s (violations per 10⁹ grants %.3g, availability %s, acquire p99 %v)",
+		whole(closest.TTL), strings.Join(w.missed(closest.Figures, noHeadroom), ", "), closest.PerBillion(), m.ShownAvailability(closest.Figures), textfmt.Duration(closest.AcquireP99))
 }
 
 // Basis says what one figure of an advice rests on.
@@ -68,7 +68,7 @@ type Basis struct {
 }
 
 // basis says what each figure rests on.
-func (m *model) basis(w Weighed, v Validation) []Basis {
+func (m *model) basis(want Wanted, w Weighed, v Validation) []Basis {
 	const exact, modelled, measured, chosen = "exact", "modelled", "measured", "chosen"
 	s, short, whole := w.Setting, textfmt.Duration, textfmt.Whole
 	trips, quorum := "round trips take "+m.slowest.String(), "the round trip of the node that completes the quorum"
@@ -91,7 +91,10 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 	for _, p := range m.Pauses {
 		holds += fmt.Sprintf("; each client pauses every %v, for %v", whole(p.Every), p.Length)
 	}
-	ttl, extension := Basis{How: "the shortest that meets the wishes"}, Basis{Value: "none", Sure: chosen, How: "holds fit into the validity; without extensions nothing has to run in the background"}
+	ttl, extension := Basis{How: "the shortest that meets the goals"}, Basis{Value: "none", Sure: chosen, How: "holds fit into the validity; without extensions nothing has to run in the background"}
+	if want.ViolationsPerBillion == nil {
+		ttl.How = "no goal for violations is stated: the shortest that covers the work"
+	}
 	if s.ExtendEvery > 0 {
 		ttl.How += " with an extension; without, none does"
 		extension = Basis{Value: fmt.Sprintf("every %v, up to the longest useful hold", whole(s.ExtendEvery)), Sure: modelled,
@@ -121,21 +124,21 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 	p99 := Basis{Value: short(w.AcquireP99), How: "of the scouting runs, with shortened holds"}
 	if v.Grants > 0 {
 		p99 = Basis{Value: fmt.Sprintf("%v, from %v to %v", short(v.AcquireP99), short(v.AcquireP99Min), short(v.AcquireP99Max)),
-			How: fmt.Sprintf("95 %% interval of %d grants to %d clients", v.Grants, min(m.Contention.Clients, maxClients))}
+			How: fmt.Sprintf("95 %% interval of %s to %s", textfmt.Count(v.Grants, "grant"), textfmt.Count(min(m.Contention.Clients, maxClients), "client"))}
 		if v.Grants < 368 { // 0.99³⁶⁸, the probability that all are below the 99th percentile, is 2.5 %
 			p99.How += ", too few for an upper end: it is the longest wait seen"
 		}
 	}
-	there := fmt.Sprintf("%.6f", w.Availability)
-	if m.Crashes.NodeEvery+m.Crashes.ClientEvery == 0 {
-		there = "unknown: no crashes were stated"
+	there := m.ShownAvailability(w.Figures)
+	if there == unknown {
+		there += ": no crashes were stated"
 	}
 	violations := Basis{Value: fmt.Sprintf("at most %.3g", max(w.PerBillion(), 1e9*noise)), Sure: modelled, How: fmt.Sprintf("every late holder meets another client; late because of pauses %.2g, of failed extensions %.2g in 10⁹", 1e9*m.lateHolder(s), 1e9*m.lostExtensions(s))}
 	switch {
 	case m.FenceChecked:
 		violations = Basis{Value: "0", Sure: exact, How: "the resource rejects late reads and writes, if fences never go back"}
 	case len(m.Pauses) == 0:
-		violations.Value, violations.How = "unknown: any number", "nothing is known about pauses"
+		violations.Value, violations.How = unknown+": any number", "nothing is known about pauses"
 	}
 	return []Basis{
 		{"TTL", fmt.Sprintf("%v (validity %v)", whole(s.TTL), short(s.Validity())), holds, modelled,
@@ -144,9 +147,9 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 			allowance},
 		{"node timeout", s.NodeTimeout.String(), trips, modelled,
 			late + "; a wrong timeout costs time, never exclusion"},
-		{"quorum", fmt.Sprintf("%d of %d nodes, in %v (p50) to %v (p99)", m.quorum(), m.Nodes, short(m.quorumTrip(0.5)), short(m.quorumTrip(0.99))), trips + "; those of different nodes are independent", modelled, quorum},
+		{"quorum", fmt.Sprintf("%d of %s, in %v (p50) to %v (p99)", m.quorum(), textfmt.Count(m.Nodes, "node"), short(m.quorumTrip(0.5)), short(m.quorumTrip(0.99))), trips + "; those of different nodes are independent", modelled, quorum},
 		{"retry delay", fmt.Sprintf("%v to %v, random", s.RetryMin, s.RetryMax), "the number of clients, their holds and the time between holds are as stated", measured,
-			"the longest that meets the wish in scouting runs"},
+			"the longest that meets the goals in scouting runs"},
 		{"extension", extension.Value, holds, extension.Sure, extension.How},
 		{"restart delay", whole(s.RestartDelay), fmt.Sprintf("%s; no extension asks for more than the TTL; the persistence of nodes is %s", clocks, m.Crashes.Persistence), exact, delay},
 		{"acquire p99", p99.Value, trips, measured, "from when the lock is wanted and free; " + p99.How},
@@ -154,6 +157,16 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 			"crashes are independent, and nodes return after the restart delay: crashes of several at once and longer repairs are not included"},
 		{"violations per 10⁹ grants", violations.Value, holds + "; the resource replies as fast as the node that completes the quorum", violations.Sure, violations.How},
 	}
+}
+
+const unknown = "unknown"
+
+// ShownAvailability prints an availability, which is unknown if no crashes are stated.
+func (k Known) ShownAvailability(f Figures) string {
+	if k.Crashes.NodeEvery+k.Crashes.ClientEvery == 0 {
+		return unknown
+	}
+	return fmt.Sprintf("%.6f", f.Availability)
 }
 
 // crashes says how often machines of a kind crash.
@@ -173,21 +186,24 @@ func twoDigits(x float64) string {
 	return textfmt.Grouped(int(rounded))
 }
 
-// fencing answers whether the lock needs fences. all has the weighed settings.
-func (m *model) fencing(want Wanted, w Weighed, all []Weighed) string {
+const farRarer = 1000 // times, at which a longer TTL is named
+
+// fencing answers whether the lock needs fences. all has the weighed settings, front those of the advice.
+func (m *model) fencing(want Wanted, w Weighed, all, front []Weighed) string {
 	costs := fmt.Sprintf("A fence costs a number beside each guarded value and a comparison in each read and write; if the nodes draw it, also two round trips of the quorum a grant, %v at p99.", textfmt.Duration(2*m.quorumTrip(0.99)))
 	if len(m.Pauses) == 0 {
 		return "Yes, unless a double write does no lasting harm. No pauses are stated, and whatever the TTL, a holder that stands still for longer writes after it: without a fence this is a lock to save work. " + costs
 	}
 	each := m.hold + float64(m.pace.quantile(0.5)) // grants a second, at most:
 	rate := float64(time.Second) * min(1/each, float64(m.Contention.Clients)/(each+m.think))
-	share := max(w.Late, noise)
-	yearly := share * rate * 365.25 * 86400
-	often := fmt.Sprintf("%s late holders a year", twoDigits(yearly))
-	if yearly < 1 {
-		often = fmt.Sprintf("one late holder in %s years", twoDigits(1/yearly))
+	often := func(late float64) string {
+		yearly := max(late, noise) * rate * 365.25 * 86400
+		if yearly < 1 {
+			return fmt.Sprintf("one late holder in %s years", twoDigits(1/yearly))
+		}
+		return fmt.Sprintf("%s late holders a year", twoDigits(yearly))
 	}
-	late := fmt.Sprintf("A share of at most %.2g of the holders works on after the validity. With %s grants a second, the most for these clients, that is %s", share, twoDigits(rate), often)
+	late := fmt.Sprintf("A share of at most %.2g of the holders works on after the validity. With %s grants a second, the most for these clients, that is %s", max(w.Late, noise), twoDigits(rate), often(w.Late))
 	if m.FenceChecked {
 		return fmt.Sprintf("You have it: late holders do no harm, only their work is wasted. %s. Without a fence each might overwrite what the next holder wrote. %s", late, costs)
 	}
@@ -199,7 +215,14 @@ func (m *model) fencing(want Wanted, w Weighed, all []Weighed) string {
 		costs += fmt.Sprintf(" With fences a TTL of %v would do, so that a dead holder blocks the others for %v, not %v.", textfmt.Whole(other.TTL), textfmt.Duration(other.BlockedByDead), textfmt.Duration(w.BlockedByDead))
 	}
 	answer := "Yes, if a late write costs more than a fence"
-	if want.ViolationsPerBillion != nil {
+	if want.ViolationsPerBillion == nil {
+		safer := want.ranked(slices.DeleteFunc(slices.Clone(front), func(o Weighed) bool {
+			return o.TTL <= w.TTL || o.ExtendEvery != w.ExtendEvery && w.ExtendEvery == 0 || max(o.Late, noise)*farRarer > w.Late
+		}))
+		if len(safer) > 0 {
+			costs += fmt.Sprintf(" Without a fence, a TTL of %v makes it %s; a dead holder then blocks the others for %v. State want.violations_per_billion to have the TTL chosen for that.", textfmt.Whole(safer[0].TTL), often(safer[0].Late), textfmt.Duration(safer[0].BlockedByDead))
+		}
+	} else {
 		goal := fmt.Sprintf("%g violations", *want.ViolationsPerBillion)
 		if *want.ViolationsPerBillion == 1 {
 			goal = "1 violation"

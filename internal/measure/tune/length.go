@@ -181,7 +181,7 @@ func (l Length) inSim(by time.Duration) nemesis.Distribution {
 func (l Length) String() string {
 	switch {
 	case len(l.Samples) > 0:
-		return fmt.Sprintf("%v to %v (%d samples)", textfmt.Duration(l.quantile(0)), textfmt.Duration(l.Max), len(l.Samples))
+		return fmt.Sprintf("%v to %v (%s)", textfmt.Duration(l.quantile(0)), textfmt.Duration(l.Max), textfmt.Count(len(l.Samples), "sample"))
 	case len(l.Percentiles) == 0 && l.Min == l.Max:
 		return textfmt.Whole(l.Max)
 	case len(l.Percentiles) == 0:

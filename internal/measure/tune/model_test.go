@@ -122,6 +122,9 @@ func TestFencing(t *testing.T) {
 		"no pauses":  {func(q *Question) { q.Pauses, q.Want.ViolationsPerBillion = nil, nil }, []string{"Yes, unless a double write does no lasting harm", "a lock to save work"}},
 		"checked":    {func(q *Question) { q.FenceChecked = true }, []string{"You have it", "Without a fence each might overwrite"}},
 		"rare pause": {func(q *Question) { q.Pauses = []Pause{{time.Hour, percentiles(10*ms, 20*ms, 2*time.Second)}} }, []string{"With fences a TTL of ", "blocks the others for"}},
+		"longer TTL": {func(q *Question) {
+			q.Want.ViolationsPerBillion, q.Pauses = nil, []Pause{{24 * time.Hour, uniform(time.Second, time.Second)}}
+		}, []string{"Without a fence, a TTL of 1.5s makes it one late holder in", "State want.violations_per_billion"}},
 	} {
 		q := small()
 		q.Clocks = Clocks{RatePPM: 500}
@@ -133,7 +136,7 @@ func TestFencing(t *testing.T) {
 			t.Errorf("%s: nothing to recommend: %s", name, m.refusal(q.Want, all))
 			continue
 		}
-		got := m.fencing(q.Want, ranked[0], all)
+		got := m.fencing(q.Want, ranked[0], all, paretoFront(all))
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %q lacks %q", name, got, want)

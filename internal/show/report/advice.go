@@ -55,7 +55,7 @@ func (r *Report) Advice(a tune.Advice, dir string) error {
 func Alternatives(a tune.Advice) string {
 	text := fmt.Sprintf("%d of %d settings are long enough for the work and Pareto-optimal.", len(a.Front), a.WeighedSettings)
 	if len(a.Front) > 0 {
-		text += " Their acquire p99 was measured by scouting runs, with shortened holds."
+		text += " Scouted p99 is the acquire p99 of scouting runs, with shortened holds."
 	}
 	return text
 }
@@ -104,7 +104,7 @@ func trialTable(v tune.Validation) document.Table {
 
 // frontTable has a line for each Pareto-optimal setting, the recommended one marked.
 func frontTable(a tune.Advice) document.Table {
-	t := document.Table{Filters: true, Columns: document.Named("", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹ at most", "requests/s", "blocked by a death")}
+	t := document.Table{Filters: true, Columns: document.Named("", "TTL", "extended", "timeout", "retry", "availability", "scouted p99", "violations/10⁹ at most", "requests/s", "blocked by a death")}
 	for _, w := range a.Front {
 		mark := document.Cell{}
 		if a.Recommended != nil && w == *a.Recommended {
@@ -112,7 +112,7 @@ func frontTable(a tune.Advice) document.Table {
 		}
 		seconds := func(text string, v float64) document.Cell { return document.Number(v, text) }
 		t.Add(mark, seconds(textfmt.Whole(w.TTL), w.TTL.Seconds()), seconds(ReadableInterval(w.ExtendEvery), w.ExtendEvery.Seconds()), seconds(w.NodeTimeout.String(), w.NodeTimeout.Seconds()),
-			seconds(fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax), w.RetryMax.Seconds()), document.Number(w.Availability, fmt.Sprintf("%.6f", w.Availability)),
+			seconds(fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax), w.RetryMax.Seconds()), document.Number(w.Availability, a.Question.ShownAvailability(w.Figures)),
 			seconds(textfmt.Duration(w.AcquireP99), w.AcquireP99.Seconds()), document.Number(w.PerBillion(), fmt.Sprintf("%.3g", w.PerBillion())),
 			document.Number(w.RequestsPerSecond, fmt.Sprintf("%.3g", w.RequestsPerSecond)), seconds(textfmt.Duration(w.BlockedByDead), w.BlockedByDead.Seconds()))
 	}
