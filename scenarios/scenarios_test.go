@@ -92,7 +92,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"step: granted", "step: grunted", `line 10: plan[0].start.step: unknown step "grunted": want one of [acquire before-send `},
 		{"client: 1, ", "", "line 10: plan[0].start.client: a step needs the client that takes it"},
 		{"crash: {node: 3}", "burn: {node: 3}", "line 9: plan[0]: unknown field burn; none of "},
-		{"horizon: 5s", "horizon: 5", "line 7: horizon: 5 is not a duration: want a number with its unit, as in 20ms or 1.5s"},
+		{"horizon: 5s", "horizon: 5", "line 7: horizon: 5 is not a duration: want a number with its unit, as in 20ms or 1.5s; the largest unit is h, as in 24h"},
 		{"horizon: 5s", "horizon: 5 s", `line 7: horizon: "5 s" is not a duration`},
 		{"horizon: 5s", "horizon: 99999999999h", `line 7: horizon: "99999999999h" is too large`},
 		{"horizon: 5s", "horizon:", "line 7: horizon: there is no value: want a duration"},

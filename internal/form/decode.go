@@ -298,7 +298,7 @@ func scalarWanted(t reflect.Type) string {
 	what := sortWanted(t)
 	switch {
 	case t == reflect.TypeFor[time.Duration]():
-		return what + ": want a number with its unit, as in 20ms or 1.5s"
+		return what + ": want a number with its unit, as in 20ms or 1.5s; the largest unit is h, as in 24h"
 	case t.Kind() == reflect.String:
 		return what + ": want it in quotes"
 	}
