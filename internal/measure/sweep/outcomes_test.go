@@ -112,6 +112,24 @@ func TestIntervalsAndWhatIsInside(t *testing.T) {
 	}
 }
 
+// A tenth of the points, rounded up, may be missed by the formula, but not by a count that is all but
+// impossible. By the formula 0.5, no violation in n runs has the probability 2⁻ⁿ: 10⁻⁴ is between 13 and 14.
+func TestAllButImpossibleCountsRefute(t *testing.T) {
+	for _, c := range []struct {
+		violated, held int
+		predicted      float64
+		good           bool
+	}{
+		{1, 50, 0, false}, {50, 1, 1, false}, {0, 50, 0, true}, {50, 0, 1, true}, {0, 0, 1, true},
+		{0, 13, 0.5, true}, {0, 14, 0.5, false}, {14, 0, 0.5, false}, {5, 5, 0.9, true}, {500, 500, 0.9, false},
+	} {
+		r := sweep.Results{Outcomes: []sweep.Outcome{{Point: &sweep.PointResult{Violated: c.violated, Held: c.held, Predicted: &c.predicted}}}}
+		if f := r.Fit(); f.Good() != c.good {
+			t.Errorf("%d violated, %d held, predicted %v: good %t", c.violated, c.held, c.predicted, f.Good())
+		}
+	}
+}
+
 func TestGoldenTables(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the runs are those of amd64: floating point may differ between architectures")

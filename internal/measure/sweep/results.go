@@ -93,6 +93,25 @@ func (m PointResult) Inside() (inside, known bool) {
 	return lo <= *m.Predicted && *m.Predicted <= hi, true
 }
 
+// unlikely is the probability, according to a formula, below which a measured count contradicts it.
+const unlikely = 1e-4
+
+// refutes reports whether the count, or one farther from the prediction, has a probability below
+// unlikely according to the prediction. Chernoff's bound, which is never too low, stands for the
+// probability. A single run refutes a prediction of 0 or 1.
+func (m PointResult) refutes() bool {
+	if m.Predicted == nil {
+		return false
+	}
+	exponent := func(k int, p float64) float64 {
+		if k == 0 {
+			return 0
+		}
+		return float64(k) * math.Log(float64(k)/(float64(m.Rate().N)*p))
+	}
+	return math.Exp(-exponent(m.Violated, *m.Predicted)-exponent(m.Held, 1-*m.Predicted)) < unlikely
+}
+
 // Located is the result for a boundary.
 type Located struct {
 	// LastViolated is the largest x at which the property was violated, and FirstHolding the
@@ -203,6 +222,7 @@ type Fit struct {
 	TooLow    int     `json:"-"`                 // predictions below the interval; the others are above it
 	Between   int     `json:"between"`           // predictions other than 0 and 1
 	Hit       int     `json:"hit"`               // of these, the interval contains it
+	Refuted   int     `json:"refuted"`           // predictions by which the count is all but impossible
 	HalfWidth float64 `json:"widest_half_width"` // of the widest interval
 }
 
@@ -223,6 +243,9 @@ func (r Results) Fit() Fit {
 		} else if *o.Point.Predicted < low {
 			f.TooLow++
 		}
+		if o.Point.refutes() {
+			f.Refuted++
+		}
 		if between {
 			f.Between++
 		}
@@ -234,10 +257,10 @@ func (r Results) Fit() Fit {
 }
 
 // Good reports whether the intervals miss at most a tenth of the predictions (rounded up),
-// among all and among those other than 0 and 1. With a correct formula 5 % of the latter are
-// expected.
+// among all and among those other than 0 and 1, and no point refutes its own. With a correct
+// formula 5 % of those other than 0 and 1 are missed.
 func (f Fit) Good() bool {
-	return fewMissed(f.Compared-f.Inside, f.Compared) && fewMissed(f.Between-f.Hit, f.Between)
+	return f.Refuted == 0 && fewMissed(f.Compared-f.Inside, f.Compared) && fewMissed(f.Between-f.Hit, f.Between)
 }
 
 // fewMissed reports whether no more than a tenth was missed, rounded up.

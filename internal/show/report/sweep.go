@@ -100,9 +100,12 @@ func CampaignLines(r sweep.Results) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("The formula is inside the 95 %% interval at %d of %s%s. The widest interval of all points is ± %.4f.",
 			f.Inside, textfmt.Count(f.Compared, "point"), between, f.HalfWidth)+withoutFormula(f))
-		if !f.Good() {
+		switch outside := f.Compared - f.Inside; {
+		case outside > 0 && f.Good():
+			lines = append(lines, fmt.Sprintf("%s outside; a tenth of the points, rounded up, may be.", are(outside, "point")))
+		case !f.Good():
 			lines = append(lines, fmt.Sprintf("The formula does not fit: it is too low at %s, and too high at %s.",
-				textfmt.Count(f.TooLow, "point"), textfmt.Count(f.Compared-f.Inside-f.TooLow, "point")))
+				textfmt.Count(f.TooLow, "point"), textfmt.Count(outside-f.TooLow, "point")))
 		}
 	} else if f.Points > 0 {
 		lines = append(lines, fmt.Sprintf("The widest interval is ± %.4f.", f.HalfWidth))
@@ -122,6 +125,11 @@ func CampaignLines(r sweep.Results) (lines []string) {
 		lines = append(lines, fmt.Sprintf("Rule %d, %q, %s", i+1, name, ruleLine(all, name)))
 	}
 	return lines
+}
+
+// are says that there are so many things.
+func are(n int, thing string) string {
+	return textfmt.Count(n, thing) + map[bool]string{true: " is", false: " are"}[n == 1]
 }
 
 // withoutFormula counts the points that no formula covers.
