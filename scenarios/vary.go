@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/internal/form"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // With returns the scenario with one field replaced. The path names the field as errors do:
@@ -58,7 +59,7 @@ func (s Scenario) with(path, value string) (Scenario, error) {
 	if err := root.Encode(s); err != nil {
 		return s, err
 	}
-	if err := put(&root, steps, wanted.Content[0]); err != nil {
+	if err := put(&root, "", steps, wanted.Content[0]); err != nil {
 		return s, err
 	}
 	var text bytes.Buffer
@@ -100,8 +101,9 @@ func parsePath(path string) (steps []pathStep, err error) {
 	return steps, nil
 }
 
-// put replaces the value at the path below a node. It adds missing fields, but no entries of lists.
-func put(n *yaml.Node, steps []pathStep, value *yaml.Node) error {
+// put replaces the value at the path below a node. It adds missing fields, but no entries of lists. The node
+// is at a path.
+func put(n *yaml.Node, path string, steps []pathStep, value *yaml.Node) error {
 	if len(steps) == 0 {
 		*n = *value
 		return nil
@@ -112,20 +114,25 @@ func put(n *yaml.Node, steps []pathStep, value *yaml.Node) error {
 		return fmt.Errorf("[%d]: not a list", step.index)
 	case step.field == "":
 		if step.index >= len(n.Content) {
-			return fmt.Errorf("[%d]: the list has %d, numbered from 0", step.index, len(n.Content))
+			var names []string
+			for i := range n.Content {
+				names = append(names, fmt.Sprintf("%s[%d]", path, i))
+			}
+			return fmt.Errorf("%s has %s: %s", path, textfmt.Count(len(names), "entry"), strings.Join(names, ", "))
 		}
-		return put(n.Content[step.index], steps[1:], value)
+		return put(n.Content[step.index], fmt.Sprintf("%s[%d]", path, step.index), steps[1:], value)
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null", n.Kind == 0:
 		*n = yaml.Node{Kind: yaml.MappingNode}
 	case n.Kind != yaml.MappingNode:
 		return fmt.Errorf("%s: its parent has no fields", step.field)
 	}
+	path = strings.TrimPrefix(path+"."+step.field, ".")
 	for i := 0; i < len(n.Content); i += 2 {
 		if n.Content[i].Value == step.field {
-			return put(n.Content[i+1], steps[1:], value)
+			return put(n.Content[i+1], path, steps[1:], value)
 		}
 	}
 	below := &yaml.Node{}
 	n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: step.field}, below)
-	return put(below, steps[1:], value)
+	return put(below, path, steps[1:], value)
 }

@@ -36,7 +36,7 @@ func TestWith(t *testing.T) {
 		{"lock.ttll", "1s", "lock.ttll=1s: lock: unknown field ttll; the nearest of "},
 		{"lock.ttl", "soon", "lock.ttl=soon: lock.ttl: \"soon\" is not a duration"},
 		{"lock.ttl", "1us", "lock.ttl=1us: lock.ttl: 1µs: want at least 1ms"},
-		{"plan[7].end.after", "1s", "plan[7].end.after=1s: [7]: the list has 2, numbered from 0"},
+		{"plan[7].end.after", "1s", "plan[7].end.after=1s: plan has 2 entries: plan[0], plan[1]"},
 		{"lock[0]", "1s", "lock[0]=1s: [0]: not a list"},
 		{"name.x", "1s", "name.x=1s: x: its parent has no fields"},
 		{"lock..ttl", "1s", "lock..ttl=1s: want the path of a field, such as lock.ttl"},
