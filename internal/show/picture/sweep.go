@@ -21,9 +21,9 @@ import (
 func Sweep(r sweep.Results) (Picture, error) {
 	picture := Picture{Title: textfmt.Sentence(r.Summary)}
 	shown := quantities
-	if slices.ContainsFunc(r.Points(), func(o sweep.Outcome) bool { return o.Point.Predicted != nil }) {
+	predicted := slices.ContainsFunc(r.Points(), func(o sweep.Outcome) bool { return o.Point.Predicted != nil })
+	if predicted {
 		shown = quantities[:1]
-		picture.Title += ": measured, with 95 % intervals, and by the formula"
 	}
 	var lines []sweep.Curve
 	for _, c := range sweep.Curves(r.Points()) {
@@ -32,6 +32,12 @@ func Sweep(r sweep.Results) (Picture, error) {
 		} else if err := picture.add(mapPanel(r, c)); err != nil {
 			return picture, err
 		}
+	}
+	if predicted && len(lines) > 0 {
+		picture.Title += ": measured (marks, with 95 % intervals), and by the formula (lines)"
+	}
+	if r.Formula != "" {
+		picture.Title += ": " + r.Formula
 	}
 	if len(picture.panels) > 0 {
 		picture.Title += " (the darker, the more runs violate the property; circles: more than half by the formula)"
@@ -126,7 +132,12 @@ func (q quantity) panel(r sweep.Results, all []sweep.Curve) (*plot.Plot, error) 
 		if !q.predicted {
 			s.line = s.points
 		}
-		if err := s.draw(p, i); err != nil {
+		var formula series
+		if q.predicted && len(all) == 1 && len(s.line) > 0 { // a curve of several has one colour with its formula
+			s.name, formula = s.name+": measured, 95 % interval", series{name: "formula", line: s.line}
+			s.line = nil
+		}
+		if err := cmp.Or(s.draw(p, i), formula.draw(p, i+1)); err != nil {
 			return nil, err
 		}
 	}
