@@ -16,11 +16,7 @@ import (
 func printSweep(out io.Writer, r sweep.Results) {
 	_, _ = fmt.Fprintf(out, "%s: %s\n", r.Sweep, r.Summary)
 	if len(r.Points()) > 0 {
-		fewer := ""
-		if certain := sweep.Runs(r.Runs, new(float64)); r.Fit().Compared > 0 && certain < r.Runs {
-			fewer = fmt.Sprintf(" (%d where the formula is 0 or 1)", certain)
-		}
-		_, _ = fmt.Fprintf(out, "%s (%s) violated, of %s per point%s\n\n", r.Property.Title(), r.Property.Code(), textfmt.Count(r.Runs, "run"), fewer)
+		_, _ = fmt.Fprintf(out, "%s (%s) violated, of %s\n\n", r.Property.Title(), r.Property.Code(), runsPerPoint(r))
 		for _, c := range sweep.Curves(r.Points()) {
 			_, _ = fmt.Fprintf(out, "%s\n", c.Name)
 			printGroups(out, report.PointsTable(r, c.Outcomes, false))
@@ -40,6 +36,15 @@ func printSweep(out io.Writer, r sweep.Results) {
 	}
 }
 
+// runsPerPoint is how many runs a point has, and those with fewer.
+func runsPerPoint(r sweep.Results) string {
+	text := textfmt.Count(r.Runs, "run") + " per point"
+	if certain := sweep.Runs(r.Runs, new(float64)); r.Fit().Compared > 0 && certain < r.Runs {
+		text += fmt.Sprintf(" (%d where the formula is 0 or 1)", certain)
+	}
+	return text
+}
+
 // sweepPage is the summary of a measurement that is done. Its values are in the CSV files.
 func sweepPage(out io.Writer, r sweep.Results) error {
 	p := &page{out: out}
@@ -57,7 +62,7 @@ func sweepPage(out io.Writer, r sweep.Results) error {
 	}
 	p.say("\n![%s](%s.svg)\n", r.Sweep, r.Sweep)
 	if len(r.Points()) > 0 {
-		p.say("[%s](%[1]s) has every point: %s, a tenth of them but no fewer than 100 where the formula is 0 or 1. Intervals are Wilson's of 95 %%, of the runs in which the property was decided; a formula that is right is inside 95 %% of them. Outage: somebody wanted the lock, and nobody had it or got it.\n", sweep.PointsFile, textfmt.Count(r.Runs, "run"))
+		p.say("[%s](%[1]s) has every point: %s. Intervals are Wilson's of 95 %%, of the runs in which the property was decided; a formula that is right is inside 95 %% of them. Outage: somebody wanted the lock, and nobody had it or got it.\n", sweep.PointsFile, runsPerPoint(r))
 	}
 	if len(r.Boundaries()) > 0 {
 		p.say("[%s](%[1]s) has every boundary, in %s: the largest value tried below it, at which a run violates the property, and the smallest above it, at which %s showed nothing; then the formula and the rules of thumb, each with what was found there.", sweep.BoundariesFile, r.Params[0].Head(), textfmt.Count(r.Runs, "run"))
