@@ -157,10 +157,14 @@ func (o *sweepOptions) find(name string) (sweep.Sweep, error) {
 		return sweep.Sweep{}, errors.New("--property needs --vary")
 	case o.formula != "":
 		return sweep.Sweep{}, errors.New("--formula needs --vary")
-	case isFile(name):
-		return sweep.Sweep{}, fmt.Errorf("%s: a scenario needs --vary, such as --vary lock.ttl=0.5s..5s", name)
 	}
-	return findSweep(name)
+	s, err := findSweep(name)
+	if err != nil {
+		if _, no := findScenario(name); no == nil || isFile(name) {
+			err = fmt.Errorf("%s is a scenario: it needs --vary, such as --vary lock.ttl=0.5s..5s", name)
+		}
+	}
+	return s, err
 }
 
 // run measures what is not measured yet, prints the results and returns them.
