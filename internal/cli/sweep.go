@@ -66,7 +66,8 @@ all points are measured, it writes tables, pictures and a summary.
 scenario of a point, or of a boundary at x, as a file that can be run.
 
 A contradiction (exit code 1) is a formula that does not fit: it is outside of more than a
-tenth of the intervals (rounded up), or not at the boundaries.`,
+tenth of the intervals (rounded up), gives the count of a point a probability below 10⁻⁴,
+or is not at the boundaries.`,
 		Example: `  lockstorm sweep
   lockstorm sweep restart-delay --runs 10000 --out runs/restart-delay
   lockstorm sweep restart-delay --runs 10000 --shard 1/4 --out runs/shards
@@ -89,6 +90,8 @@ tenth of the intervals (rounded up), or not at the boundaries.`,
 			return errors.New("name a sweep; without flags and name, all sweeps are listed")
 		case len(args) == 0:
 			return listSweeps(cmd.OutOrStdout())
+		case o.formula == "" && cmd.Flags().Changed("formula"):
+			return errors.New(`--formula "": want an expression`)
 		}
 		if o.show != "" {
 			s, err := o.find(args[0])

@@ -152,8 +152,8 @@ func TestSweepsThatDoNotFit(t *testing.T) {
 func TestParseVaried(t *testing.T) {
 	for text, want := range map[string]string{
 		"lock.ttl=0.5s..1s:3":             "[500ms 750ms 1s] [0.5 0.75 1] s",
-		"plan[0].end.after=0..1ms:3":      "[0s 500µs 1ms] [0 0.5 1] ms",
-		"lock.retry.max=10ms..100ms:4":    "[10ms 40ms 70ms 100ms] [10 40 70 100] ms",
+		"plan[0].end.after=0..1ms:3":      "[0s 500µs 1ms] [0 0.0005 0.001] s",
+		"lock.retry.max=10ms..100ms:4":    "[10ms 40ms 70ms 100ms] [0.01 0.04 0.07 0.1] s",
 		"nodes=3..5":                      "[3 4 5] [3 4 5] ",
 		"lock.drift_factor=0.01..0.02:3":  "[0.01 0.015 0.02] [0.01 0.015 0.02] ",
 		"lock.ttl=1s,200ms":               "[1s 200ms] [1 0.2] s",

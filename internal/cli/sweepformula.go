@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"maps"
 	"math"
@@ -12,14 +13,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/measure/sweep"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // formula predicts the probability of a violation from the varied fields of a sweep.
 type formula struct {
-	text  string
-	names []string // of the variables
-	root  ast.Expr
+	text      string
+	variables []sweep.Param
+	root      ast.Expr
 }
 
 // functions are what a formula can call, by name, with the number of their arguments.
@@ -37,26 +39,47 @@ var functions = map[string]struct {
 
 // parseFormula reads a formula in Go's syntax: numbers, the names, + - * / and functions. A comment
 // behind it is its source.
-func parseFormula(text string, names []string) (formula, error) {
-	f := formula{text: text, names: names}
+func parseFormula(text string, variables []sweep.Param) (formula, error) {
 	expression, _, _ := strings.Cut(text, "//")
 	root, err := parser.ParseExpr(expression)
 	if err != nil {
-		return f, fmt.Errorf("--formula %q: %w", text, err)
+		return formula{}, fmt.Errorf("--formula %q: %w", text, plainSyntax(err))
 	}
-	f.root = root
-	if _, err := f.value(root, make([]float64, len(names))); err != nil {
-		return f, fmt.Errorf("--formula %q: %w", text, err)
+	return formula{text, variables, root}, nil
+}
+
+// plainSyntax says the first error of Go's parser in terms of formulas.
+func plainSyntax(err error) error {
+	var all scanner.ErrorList
+	if !errors.As(err, &all) {
+		return err
 	}
-	return f, nil
+	wanted, found, _ := strings.Cut(all[0].Msg, ", found ")
+	found, _, _ = strings.Cut(strings.TrimPrefix(found, "newline"), " (")
+	place := "before " + strings.Trim(found, "'")
+	if found == "" || found == "'EOF'" {
+		place = "at the end"
+	}
+	_, noUnit := duration("1" + found)
+	switch {
+	case wanted == "expected operand":
+		return fmt.Errorf(`a number, a field or "(" is missing %s`, place)
+	case wanted == "expected ')'":
+		return fmt.Errorf(`a ")" is missing %s`, place)
+	case found == "')'":
+		return errors.New(`there is a ")" too many`)
+	case noUnit == nil:
+		return errors.New("numbers have no unit; durations are in seconds")
+	}
+	return fmt.Errorf("%w, not %s", errSyntax, strings.TrimPrefix(place, "before "))
 }
 
 // at returns the probability at values of the variables: the formula's value, but at least 0 and at
 // most 1.
 func (f formula) at(values []float64) (float64, error) {
 	p, err := f.value(f.root, values)
-	if err == nil && math.IsNaN(p) {
-		err = fmt.Errorf("no number at %s", f.where(values))
+	if errors.Is(err, errNoNumber) {
+		err = fmt.Errorf("%w at %s", err, f.where(values))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("--formula %q: %w", f.text, err)
@@ -66,13 +89,24 @@ func (f formula) at(values []float64) (float64, error) {
 
 func (f formula) where(values []float64) string {
 	var list []string
-	for i, name := range f.names {
-		list = append(list, fmt.Sprintf("%s = %v", name, values[i]))
+	for i, v := range f.variables {
+		list = append(list, fmt.Sprintf("%s = %v", v.Name, values[i]))
 	}
 	return strings.Join(list, ", ")
 }
 
-var errSyntax = errors.New("want numbers, varied fields, + - * / and calls of functions")
+var (
+	errSyntax   = errors.New("want numbers, varied fields, + - * / and calls of functions")
+	errNoNumber = errors.New("no number")
+)
+
+// number returns x, or an error if it is none or infinite: as a probability, infinity would be 0 or 1.
+func number(x float64) (float64, error) {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, errNoNumber
+	}
+	return x, nil
+}
 
 // value calculates a part of the formula.
 func (f formula) value(part ast.Expr, values []float64) (float64, error) {
@@ -86,10 +120,14 @@ func (f formula) value(part ast.Expr, values []float64) (float64, error) {
 		}
 		return x, nil
 	case *ast.Ident:
-		if i := slices.Index(f.names, e.Name); i >= 0 {
-			return values[i], nil
+		var known []string
+		for i, v := range f.variables {
+			if v.Name == e.Name {
+				return values[i], nil
+			}
+			known = append(known, v.Name+map[string]string{inSeconds: " (in seconds)"}[v.Unit])
 		}
-		return 0, &textfmt.UnknownError{What: "name", Name: e.Name, Known: f.names}
+		return 0, &textfmt.UnknownError{What: "name", Name: e.Name, Known: known}
 	case *ast.UnaryExpr:
 		x, err := f.value(e.X, values)
 		if e.Op == token.SUB {
@@ -101,15 +139,18 @@ func (f formula) value(part ast.Expr, values []float64) (float64, error) {
 			return 0, err
 		}
 		y, err := f.value(e.Y, values)
+		if err != nil {
+			return 0, err
+		}
 		switch e.Op {
 		case token.ADD:
-			return x + y, err
+			return number(x + y)
 		case token.SUB:
-			return x - y, err
+			return number(x - y)
 		case token.MUL:
-			return x * y, err
+			return number(x * y)
 		case token.QUO:
-			return x / y, err
+			return number(x / y)
 		}
 	case *ast.CallExpr:
 		return f.call(e, values)
@@ -137,5 +178,5 @@ func (f formula) call(e *ast.CallExpr, values []float64) (float64, error) {
 		}
 		x = append(x, value)
 	}
-	return function.of(x), nil
+	return number(function.of(x))
 }

@@ -15,7 +15,10 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-const usualSteps = 11 // values of a range
+const (
+	usualSteps = 11 // values of a range
+	inSeconds  = "s"
+)
 
 // varied is a field of a scenario and its values in a sweep.
 type varied struct {
@@ -101,13 +104,12 @@ func each(steps int, low, high float64, text func(float64) string) (values []str
 	return slices.Compact(values), nil
 }
 
-// axis returns values as numbers: durations in seconds, or in milliseconds if all are below a
-// second.
+// axis returns values as numbers: durations in seconds, as in a formula.
 func axis(values []string) (numbers []float64, unit string) {
-	var times []time.Duration
+	var seconds []float64
 	for _, text := range values {
 		if d, err := duration(text); err == nil {
-			times = append(times, d)
+			seconds = append(seconds, d.Seconds())
 		}
 		if n, err := strconv.ParseFloat(text, 64); err == nil {
 			numbers = append(numbers, n)
@@ -116,73 +118,58 @@ func axis(values []string) (numbers []float64, unit string) {
 	switch {
 	case len(numbers) == len(values):
 		return numbers, ""
-	case len(times) < len(values):
-		return nil, ""
+	case len(seconds) == len(values):
+		return seconds, inSeconds
 	}
-	unit, of := "s", time.Second
-	if slices.Max(times) < time.Second {
-		unit, of = "ms", time.Millisecond
-	}
-	numbers = nil
-	for _, d := range times {
-		numbers = append(numbers, float64(d)/float64(of))
-	}
-	return numbers, unit
+	return nil, ""
 }
 
 // variedSweep makes a sweep over a scenario. The first field with numbers is the axis; the others
-// distinguish curves. A formula predicts the points, if there is one.
+// distinguish curves. Without numbers each setting is a curve of one point, and their order is the
+// axis. A formula predicts the points, if there is one.
 func variedSweep(s scenarios.Scenario, p checker.Property, fields []varied, expression string) (sweep.Sweep, error) {
-	first := slices.IndexFunc(fields, func(v varied) bool { return v.numbers != nil })
-	if first < 0 {
-		return sweep.Sweep{}, errors.New("--vary: want numbers or durations for at least one field")
-	}
 	points := 1
 	for _, v := range fields {
 		if points *= len(v.values); points > mostPoints {
 			return sweep.Sweep{}, fmt.Errorf("--vary: more than %d points", mostPoints)
 		}
 	}
-	fields = slices.Concat(fields[first:first+1], fields[:first], fields[first+1:])
+	if first := slices.IndexFunc(fields, func(v varied) bool { return v.numbers != nil }); first >= 0 {
+		fields = slices.Concat(fields[first:first+1], fields[:first], fields[first+1:])
+	}
 	name := strings.ReplaceAll(s.Name, "_", "-")
 	made := sweep.Sweep{Name: name, Summary: fmt.Sprintf("%s by %s", s.Name, varying(fields)), Property: p, Formula: expression}
-	var names []string
 	for _, v := range fields {
 		if v.numbers != nil {
-			names = append(names, paramName(v.path))
 			made.Params = append(made.Params, sweep.Param{Name: paramName(v.path), Unit: v.unit, Summary: "the field " + v.path})
 		}
+	}
+	onlyWords := len(made.Params) == 0
+	if onlyWords {
+		made.Params = []sweep.Param{{Name: "setting", Summary: "the settings in their order"}}
 	}
 	var predict formula
 	if expression != "" {
 		var err error
-		if predict, err = parseFormula(expression, names); err != nil {
+		if predict, err = parseFormula(expression, made.Params); err != nil {
 			return sweep.Sweep{}, err
 		}
 	}
 	add := func(choice []int) error {
 		point, err := pointAt(s, fields, choice)
+		if onlyWords {
+			point.At = []float64{float64(len(made.Points) + 1)}
+		}
 		point.Scenario.Name = fmt.Sprintf("%.*s-%d", 64-6, name, len(made.Points)+1)
 		if err == nil && expression != "" {
 			var p float64
-			p, err = predict.at(inSeconds(made.Params, point.At))
+			p, err = predict.at(point.At)
 			point.Predicted = &p
 		}
 		made.Points = append(made.Points, point)
 		return err
 	}
 	return made, product(fields, add)
-}
-
-// inSeconds returns the values of parameters with durations in seconds.
-func inSeconds(params []sweep.Param, at []float64) []float64 {
-	values := slices.Clone(at)
-	for i, p := range params {
-		if p.Unit == "ms" {
-			values[i] /= 1000
-		}
-	}
-	return values
 }
 
 func varying(fields []varied) string {
@@ -237,7 +224,7 @@ func pointAt(s scenarios.Scenario, fields []varied, choice []int) (point sweep.P
 		if v.numbers != nil {
 			point.At = append(point.At, v.numbers[choice[i]])
 		}
-		if i > 0 {
+		if i > 0 || v.numbers == nil {
 			curve = append(curve, inStory(v.path)+"="+v.values[choice[i]])
 		}
 		if s, err = s.With(v.path, v.values[choice[i]]); err != nil {
