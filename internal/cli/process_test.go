@@ -196,7 +196,7 @@ func TestSweepOnRealServers(t *testing.T) {
 	withSweep(t)
 	dir := t.TempDir()
 	code, out, problems := command(t, "sweep", "small", "--backend", "process", "--points", "1", "--runs", "1", "--out", dir)
-	if code != exitAsExpected && code != exitUndecided && code != exitContradiction { // the one run holds where nobody acquired in time
+	if code != exitAsExpected && code != exitUndecided { // on a machine that is too slow
 		t.Fatalf("exit code %d: %s", code, problems)
 	}
 	wantIn(t, out, "lease exclusion (V1) violated, of 1 run per point")
