@@ -20,7 +20,7 @@ EACH = set -e; for module in
 TEST = $(GO) test -vet=off -pgo=off -toolexec="nice -n 10" -timeout=30m -p=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(FRESH)
 
 test race: export GOGC ?= 800
-test: ## run the tests of the root and of the adapters; root gets missing packages installed (XX minutes from an empty build cache; unchanged packages are cached)
+test: ## run the tests of the root and of the adapters; root gets missing packages installed (10 minutes from nothing; unchanged packages are cached)
 	@sh scripts/deps.sh
 	$(TEST) ./internal/cli ./locktest ./... # those two take longest, so they begin first
 	@printf '%s\n' $(ADAPTERS) | xargs -P 2 -I module sh -c 'cd module && $(TEST) ./...'
