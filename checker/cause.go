@@ -543,7 +543,7 @@ func (u *backingLoss) finding(end history.Time) Finding {
 	case u.relied != 0:
 		bare.From, bare.To = u.granted.At, u.relied
 		where.From, where.To = bare.From, bare.To
-		bare = bare.say("client %d counted on it until %s, %s longer than a quorum was to keep its key: until then only %s were", u.client, at(u.relied), textfmt.FourDigits(u.relied.Sub(u.at)), votesOf(u.quorum, u.kept))
+		bare = bare.say("client %d counted on it until %s, %s longer than a quorum keeps its key: only %s keep it until then", u.client, at(u.relied), textfmt.FourDigits(u.relied.Sub(u.at)), votesOf(u.quorum, u.kept))
 		return Finding{Verdict: Violated, Events: told(bare), Causes: u.causes(), Where: where}
 	case u.end.by != 0:
 		relied = fmt.Sprintf("relied on it %v", u.end)

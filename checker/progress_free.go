@@ -46,18 +46,18 @@ type vacancies struct {
 
 // vacant is what is known of one resource.
 type vacant struct {
-	held    int            // permits of holds whose window is open, or whose release is under way
-	open    int            // tries under way
-	waits   bool           // a client waits for the free resource
-	since   history.Time   // when that began
-	tried   history.Time   // when no try was under way any more
-	gap     time.Duration  // the longest of this wait between two tries
-	kept    history.Time   // until when keys of a hold that is over may be there
-	keeps   bool           // from this instant on they may
-	grants  int            // so far
-	earlier int            // of these: before this instant
-	granted *timeline.Hold // in this instant
-	refused *timeline.Hold // in this instant
+	held       int            // permits of holds whose window is open, or whose release is under way
+	open       int            // tries under way
+	waits      bool           // a client waits for the free resource
+	since      history.Time   // when that began
+	tried      history.Time   // when no try was under way any more
+	kept       history.Time   // until when keys of a hold that is over may be there
+	keeps      bool           // from this instant on they may
+	grants     int            // so far
+	earlier    int            // of these: before this instant
+	longestGap time.Duration  // between two tries of this wait
+	granted    *timeline.Hold // in this instant
+	refused    *timeline.Hold // in this instant
 }
 
 // holdUse says how a hold counts for its resource.
@@ -152,10 +152,10 @@ func (v *vacancies) observeHold(h *timeline.Hold, f *timeline.Fact) {
 	v.changed = append(v.changed, h)
 	switch f.Kind {
 	case history.Acquire:
-		if gap := f.Time.Sub(w.tried); w.open == 0 && gap > v.gap {
-			w.waits = false
-		} else if w.open == 0 && w.waits {
-			w.gap = max(w.gap, gap)
+		if w.open == 0 {
+			apart := f.Time.Sub(w.tried)
+			w.waits = w.waits && apart <= v.gap
+			w.longestGap = max(w.longestGap, apart)
 		}
 		if !h.Client.Dead {
 			u.trying, u.grants = true, w.grants
@@ -307,7 +307,7 @@ func (v *vacancies) Settle() {
 			w.waits = false
 		}
 		if !w.waits && !full && (w.open > 0 || w.refused != nil) {
-			w.waits, w.since, w.gap = true, v.timeline.Now, 0
+			w.waits, w.since, w.longestGap = true, v.timeline.Now, 0
 		}
 		w.granted, w.refused, w.earlier = nil, nil, w.grants
 	}
@@ -320,7 +320,7 @@ func (v *vacancies) Settle() {
 
 // pass passes on a wait up to now to the readers for whom it is long enough.
 func (v *vacancies) pass(r *timeline.Resource, w *vacant) {
-	from, now := max(w.since.Add(w.gap), w.kept, v.from), v.timeline.Now
+	from, now := max(w.since.Add(w.longestGap), w.kept, v.from), v.timeline.Now
 	if !w.waits || from > now {
 		return
 	}

@@ -123,7 +123,7 @@ func (j Judgment) brokenText() string {
 			texts = append(texts, fmt.Sprintf("%s (%s)", c.Assumption.Text(), c.Shown()))
 		}
 	}
-	if len(texts) == 1 && j.Broken[0].Causes[0].Assumption == checker.OnlyHolder { // no fault touches a key of a lock
+	if len(texts) == 1 && j.Broken[0].Causes[0].Assumption == checker.OnlyHolder { // a fault deletes and sets no key for another client
 		return "Broken by the lock's own requests: " + texts[0] + "."
 	}
 	if len(texts) > 0 {

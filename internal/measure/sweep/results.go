@@ -96,13 +96,10 @@ func (m PointResult) Inside() (inside, known bool) {
 // unlikely is the probability, according to a formula, below which a measured count contradicts it.
 const unlikely = 1e-4
 
-// refutes reports whether the count, or one farther from the prediction, has a probability below
-// unlikely according to the prediction. Chernoff's bound, which is never too low, stands for the
-// probability. A single run refutes a prediction of 0 or 1.
+// refutes reports whether the count, or one farther from the prediction, which there must be, has a
+// probability below unlikely according to the prediction. Chernoff's bound, which is never too low,
+// stands for the probability. A single run refutes a prediction of 0 or 1.
 func (m PointResult) refutes() bool {
-	if m.Predicted == nil {
-		return false
-	}
 	exponent := func(k int, p float64) float64 {
 		if k == 0 {
 			return 0
@@ -238,12 +235,15 @@ func (r Results) Fit() Fit {
 		}
 		between := 0 < *o.Point.Predicted && *o.Point.Predicted < 1
 		f.Compared++
-		if low, _ := o.Point.Interval(); inside {
+		low, _ := o.Point.Interval()
+		tooLow := !inside && *o.Point.Predicted < low
+		if inside {
 			f.Inside++
-		} else if *o.Point.Predicted < low {
+		}
+		if tooLow {
 			f.TooLow++
 		}
-		if fewer := o.Point.Rate().N > 0 && float64(o.Point.Violated) < *o.Point.Predicted*float64(o.Point.Rate().N); o.Point.refutes() && !(fewer && r.onServers()) {
+		if o.Point.refutes() && (tooLow || !r.onServers()) {
 			f.Refuted++
 		}
 		if between {
