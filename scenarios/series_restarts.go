@@ -41,9 +41,14 @@ func delays(point func(away time.Duration) Scenario, thousandths ...int) []Point
 }
 
 // crashAt is the time at which node 3 crashes in these series. The holder starts at a random time
-// before, so that the crash comes at a random time of its validity. Its rival
-// starts then, and retries without end.
+// before, so that the crash comes at a random time of its validity.
 const crashAt = 990 * ms
+
+// contender is the other client. It retries continually from shortly before node 3 returns. Until
+// then it has no quorum, and tries that cannot succeed show nothing.
+func contender(away time.Duration) Client {
+	return holding(1, exactly(crashAt+max(0, away-10*ms)), span(20*ms, 50*ms), exactly(0))
+}
 
 // validity is the TTL without the allowance.
 func validity(l Lock) time.Duration { return l.TTL - l.Allowance(l.TTL) }
@@ -63,7 +68,7 @@ func plainDelay(away time.Duration) Scenario {
 		Lock:    promptLock,
 		Clients: []Client{
 			holding(1, span(0, crashAt-4*ms), exactly(2*time.Second), exactly(0)),
-			holding(1, exactly(crashAt), span(20*ms, 50*ms), exactly(0)),
+			contender(away),
 		},
 		Setting: five(8*time.Second, cutOff(1, 4, 5), crash(3, nemesis.At(crashAt), away)),
 		Bounds:  quickBounds,
@@ -81,7 +86,7 @@ func extendedDelay(away time.Duration) Scenario {
 		Lock:    promptLock,
 		Clients: []Client{
 			extending(holding(1, span(0, every), exactly(5*time.Second), exactly(0)), every),
-			holding(1, exactly(crashAt), span(20*ms, 50*ms), exactly(0)),
+			contender(away),
 		},
 		Setting: five(8*time.Second, cutOff(1, 4, 5), crash(3, nemesis.At(crashAt), away)),
 		Bounds:  quickBounds,
