@@ -21,7 +21,7 @@ type Work struct {
 func (w *Work) figures(int) []Figure {
 	f := Figure{"grants", []string{fmt.Sprintf("%d in %d tries", w.Grants, w.Tries)}}
 	if w.Grants > 0 {
-		f.Parts = append(f.Parts, textfmt.Ratio(w.Tries, w.Grants, "tries a grant"), textfmt.Ratio(w.Requests, w.Grants, "requests a grant"))
+		f.Parts = append(f.Parts, textfmt.Ratio(w.Tries, w.Grants, "try")+" a grant", textfmt.Ratio(w.Requests, w.Grants, "request")+" a grant")
 	}
 	return []Figure{f}
 }

@@ -20,7 +20,7 @@ const shownLogLines = 5
 // failure that looks like an earlier one is shown in two lines.
 func (f *failure) text() string {
 	if f.like != "" {
-		return joined([]string{f.Reason() + ".", f.title(), f.likeText()})
+		return joined([]string{f.reason() + ".", f.storedText()})
 	}
 	return joined([]string{f.head(), "", f.story(), "", joined(f.ways())})
 }
@@ -64,16 +64,15 @@ func (f *failure) rerunFailed() string {
 	return "Then a run failed: " + firstLine(f.rerunErr.Error())
 }
 
-// likeText refers to the earlier storm that failed in the same way.
-func (f *failure) likeText() string {
-	as := fmt.Sprintf("As in storm %s; ", f.like)
+// storedText says where the run of a failure that looks like an earlier one is stored.
+func (f *failure) storedText() string {
 	switch {
 	case f.dir == "":
-		return as + fmt.Sprintf("the run could not be stored: %v", f.storeErr)
+		return fmt.Sprintf("The run could not be stored: %v", f.storeErr)
 	case f.storeErr != nil:
-		return as + fmt.Sprintf("stored only in part in %s: %v", f.dir, f.storeErr)
+		return fmt.Sprintf("Stored only in part in %s: %v", f.dir, f.storeErr)
 	}
-	return as + "stored in " + f.dir
+	return "Stored in " + f.dir
 }
 
 // ways are the commands that lead further, and where the run is stored.

@@ -285,10 +285,8 @@ func (p *testPrinter) json(storm string, verdict runner.Conclusion, why string, 
 	l := external.Record{Storm: storm, Verdict: verdict.String(), Reason: why, Took: p.ended.Sub(s.began)}
 	if s.broken != nil {
 		f := p.failed[len(p.failed)-1]
-		l.Reason, l.Seed, l.Dir, l.Again = strings.TrimSuffix(f.title(), "."), f.Seed, f.dir, f.again
-		if f.like != "" {
-			l.Reason += ", as in storm " + f.like
-		} else {
+		l.Reason, l.Seed, l.Dir, l.Again = f.reason(), f.Seed, f.dir, f.again
+		if f.like == "" {
 			l.Story = strings.Join(f.Brief(), "\n")
 		}
 	}
@@ -344,15 +342,25 @@ func (f testFailure) title() string {
 	return f.Title(fmt.Sprintf(" in %s, seed %d", f.Scenario.Name, f.Seed))
 }
 
+// reason is the failure in a line, without a full stop.
+func (f testFailure) reason() string {
+	reason := strings.TrimSuffix(f.title(), ".")
+	if f.like != "" {
+		reason += ", as in storm " + f.like
+	}
+	return reason
+}
+
 func (f testFailure) page() string { return textfmt.Command("report", f.dir) }
 
 // print prints the failure so that it fits a screen. One that looks like an earlier one has two lines.
 func (f testFailure) print(out io.Writer) {
-	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", strings.Join(textfmt.Lines(f.Reason()+".", external.ScreenWidth), "\n"), f.title())
 	if f.like != "" {
-		tell(out, fmt.Sprintf("As in storm %s; stored in %s", f.like, f.dir))
+		_, _ = fmt.Fprintf(out, "%s.\n", f.reason())
+		tell(out, "Stored in "+f.dir)
 		return
 	}
+	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", strings.Join(textfmt.Lines(f.Reason()+".", external.ScreenWidth), "\n"), f.title())
 	tell(out, f.Brief()...)
 	tell(out, external.KnownCauses)
 	// No line of a command may be broken.

@@ -47,10 +47,10 @@ func List(all []string) string {
 func Duration(d time.Duration) string {
 	for unit := time.Second; unit > 1; unit /= 10 {
 		if d >= 100*unit {
-			return d.Round(unit).String()
+			return Whole(d.Round(unit))
 		}
 	}
-	return d.String()
+	return Whole(d)
 }
 
 // Instant prints an instant of a run, to four digits or so.
@@ -78,10 +78,14 @@ func Whole(d time.Duration) string {
 	return text
 }
 
-// Ratio prints how many there are for each of something, to three digits, as in
-// "2.5 tries a grant". of is not 0.
-func Ratio(n, of int, what string) string {
-	return fmt.Sprintf("%.3g %s", float64(n)/float64(of), what)
+// Ratio prints how many things there are for each of others, to three digits, as in "2.5 tries" and
+// "1 try". of is not 0.
+func Ratio(n, of int, thing string) string {
+	each := strconv.FormatFloat(float64(n)/float64(of), 'g', 3, 64)
+	if each == "1" {
+		return "1 " + thing
+	}
+	return each + " " + Plural(0, thing)
 }
 
 // Each prints how many there are for each of something, to two places, as in "2.50";

@@ -11,7 +11,7 @@ func TestValues(t *testing.T) {
 	long := strings.Repeat("a", 9_990) + "0123456789"
 	for _, c := range []struct{ got, want string }{
 		{Count(0, "try"), "0 tries"}, {Count(1, "try"), "1 try"}, {Count(3, "grant"), "3 grants"}, {Count(4, "access"), "4 accesses"}, {Count(5, "key"), "5 keys"},
-		{Ratio(10, 4, "tries a grant"), "2.5 tries a grant"},
+		{Ratio(10, 4, "try"), "2.5 tries"}, {Ratio(4, 4, "try"), "1 try"},
 		{Grouped(0), "0"}, {Grouped(999), "999"}, {Grouped(1000), "1,000"}, {Grouped(-123456), "-123,456"}, {Grouped(1234567), "1,234,567"},
 		{List(nil), ""}, {List([]string{"a"}), "a"}, {List([]string{"a", "b", "c"}), "a, b and c"},
 		{Duration(0), "0s"}, {Duration(7), "7ns"}, {Duration(1234567), "1.23ms"}, {Duration(1234 * time.Millisecond), "1.23s"}, {Duration(1005 * time.Second), "16m45s"},
