@@ -45,8 +45,7 @@ type cleanup struct {
 	leftovers []leftover
 	due       history.Time // of the earliest leftover
 
-	askers map[asker]int // places in latest
-	latest []carriedOut  // the latest requests by which keys were set
+	requests timeline.PerResource[[][]carriedOut] // by node: the latest of each client by which its key was set
 
 	unconfirmed []givenUpToken                    // if a watch reports the keys
 	unanswered  map[*timeline.Client]history.Time // when a real store last did not answer a client
@@ -92,7 +91,7 @@ type leftover struct {
 const requiredLooks = 10
 
 func newCleanup(line *timeline.Timeline, _ *shared) propertyChecker {
-	return &cleanup{header: line.Header, timeline: line, due: timeline.Forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
+	return &cleanup{header: line.Header, timeline: line, due: timeline.Forever}
 }
 
 // Wants nothing if the history has no keys, or no bound for them.
@@ -281,13 +280,11 @@ func (c *cleanup) keySet(f *timeline.Fact) {
 	}
 }
 
-// asker is a client that has a node set keys of a resource.
-type asker struct{ client, node, resource int }
-
-// carriedOut is a request by which a node has set a key.
+// carriedOut is a request of a client by which a node has set a key.
 type carriedOut struct {
-	token string
-	sent  history.Time
+	client int
+	token  string
+	sent   history.Time
 }
 
 // setTwice reports whether the node has set the key by the same request before. It remembers this
@@ -296,16 +293,20 @@ func (c *cleanup) setTwice(f *timeline.Fact) bool {
 	if f.Kind == history.EntrySet {
 		return false // a store has one entry of a token
 	}
-	who := asker{f.Client, f.Node, f.Locked.Number}
-	i, known := c.askers[who]
-	if !known {
-		i = len(c.latest)
-		c.askers[who], c.latest = i, append(c.latest, carriedOut{})
+	nodes, request := c.requests.Of(f.Locked), carriedOut{f.Client, f.Token, f.Sent}
+	if *nodes == nil {
+		*nodes = make([][]carriedOut, c.header.Nodes+1)
 	}
-	last, request := &c.latest[i], carriedOut{f.Token, f.Sent}
-	again := *last == request
-	*last = request
-	return again
+	all := (*nodes)[f.Node]
+	for i := range all {
+		if last := &all[i]; last.client == f.Client {
+			again := *last == request
+			*last = request
+			return again
+		}
+	}
+	(*nodes)[f.Node] = append(all, request)
+	return false
 }
 
 func (*cleanup) Settles() timeline.Kinds {

@@ -75,7 +75,7 @@ are what decided, and a but-for table says what each fault has to do with it.`,
 		Args: takes(1, 1),
 	}
 	cmd.Flags().StringVar(&o.scenario, "scenario", "", "file of the scenario that the replay string is of")
-	cmd.Flags().StringVar(&o.out, "out", "runs", "directory for the stored run")
+	cmd.Flags().StringVar(&o.out, "out", "runs", "directory for the run (a stored run is stored again only if you name one)")
 	cmd.Flags().BoolVar(&o.trace, "trace", false, "print the run step by step")
 	cmd.Flags().BoolVar(&o.test, "go", false, "print a Go test of the run, and nothing else")
 	cmd.Flags().BoolVar(&o.inevitable, "inevitable", false, "show from which event on the violation was inevitable")
@@ -94,6 +94,9 @@ are what decided, and a but-for table says what each fault has to do with it.`,
 		if o.test {
 			return r.test(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}
+		if r.stored && !cmd.Flags().Changed("out") {
+			o.out = ""
+		}
 		done, err := r.run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		return r.reported(cmd, done, err)
 	}
@@ -103,6 +106,7 @@ are what decided, and a but-for table says what each fault has to do with it.`,
 // replay is a run to repeat.
 type replay struct {
 	again    repetition
+	stored   bool // in a directory, and not only as a string, case or link
 	scenario scenarios.Scenario
 	seed     uint64
 	course   runner.Course
@@ -215,6 +219,7 @@ func replayOfDir(dir string) (replay, error) {
 	}
 	return replay{
 		again:    repetition{name: dir, backend: b.Backend, known: true},
+		stored:   true,
 		scenario: run.Scenario.Scenario,
 		seed:     run.Seed,
 		course:   run.Course,
