@@ -360,6 +360,7 @@ func OfExternal(s scenarios.Scenario, endless bool) Terms {
 	}
 	if endless {
 		t[checker.Backing], t[checker.Lease] = careless, careless
+		t[checker.Fence] = withoutForgetting(careless) // a paused client's grant can return after later ones
 	}
 	if a, ok := effectAssumptions(s, t); ok {
 		t[checker.Effect] = a
