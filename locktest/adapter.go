@@ -61,6 +61,10 @@ func (m *lockAdapter) CloseEarly() {
 	}
 }
 
+// Abandon runs the user's cleanup functions while a call goes on after the run: some client libraries wait for servers
+// until they are closed, whatever the call's context says.
+func (m *lockAdapter) Abandon() { _ = m.lock.cleanup.run(m.lock.client) }
+
 // Close ends the holds that are left, and then runs the user's cleanup functions if a caller has died, unless
 // another caller has not come to that yet.
 func (m *lockAdapter) Close() error {

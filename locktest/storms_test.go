@@ -249,6 +249,29 @@ func TestCallersAreCutOffTogether(t *testing.T) {
 	}
 }
 
+// Law: a client that died during a call is not blamed for it, even if its client library waits until it is closed, as
+// that of etcd does.
+func TestDeadClientIsNotBlamedForItsCall(t *testing.T) {
+	c := locktest.Config{Nodes: 1, Work: time.Second}
+	dies := locktest.Storm{Name: "waiter-dies", Plan: nemesis.Plan{{Action: &nemesis.Kill{Client: 2}, Start: nemesis.When(2, env.StepAcquire, c.Work/4)}}}
+	waited := false
+	tried := locktest.Try(t, c, dies, 1, func(env locktest.Env) locktest.Locker {
+		lock, closed := onOneNode(env), make(chan struct{})
+		env.Cleanup(func() error { close(closed); return nil })
+		return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+			hold, err := lock.Lock(ctx, resource)
+			if err != nil {
+				waited = true
+				<-closed
+			}
+			return hold, err
+		})
+	})
+	if tried.Err != nil || len(tried.Broken) > 0 || !waited {
+		t.Errorf("%v: %s; a call waited: %v", tried.Err, tried.Reason, waited)
+	}
+}
+
 // onRedlock is this project's lock.
 func onRedlock(env locktest.Env) locktest.Locker {
 	machine := memory.Runtime()

@@ -256,6 +256,15 @@ func (e Experiment) runTasks(ctx context.Context, world World) error {
 			users = append(users, u)
 		}
 	}
+	if w, can := world.(abandoner); can {
+		w.OnAbandon(func() {
+			for _, u := range users {
+				if l, can := u.lock.(abandonable); can {
+					go l.Abandon()
+				}
+			}
+		})
+	}
 	if err == nil {
 		err = world.Run(ctx, func(client int) {
 			users[client-1].run()
@@ -270,6 +279,12 @@ func (e Experiment) runTasks(ctx context.Context, world World) error {
 
 // earlyCloser is a lock that its client can close while the run goes on, so that it shows what Close leaves behind.
 type earlyCloser interface{ CloseEarly() }
+
+// abandoner is a world that calls a function if a while after the end of a run a goroutine of a client has not ended.
+type abandoner interface{ OnAbandon(func()) }
+
+// abandonable is a lock that ends calls that do not return by themselves, such as those of a client that has died.
+type abandonable interface{ Abandon() }
 
 // leave closes the lock of a client that has made its rounds, and waits until its keys have to be gone.
 func (e Experiment) leave(u *user) {

@@ -32,8 +32,15 @@ func (w *World) closeNodes() error {
 }
 
 // unwindTimeout bounds how long the clients' goroutines may take to end after the run. Each
-// ends at its next call of a port.
-const unwindTimeout = 10 * time.Second
+// ends at its next call of a port. After abandonTimeout their locks are abandoned.
+const (
+	abandonTimeout = time.Second
+	unwindTimeout  = 10 * time.Second
+)
+
+// OnAbandon sets the function that is called if after the run a goroutine of a client goes on, because a call of its
+// lock has not returned. It is called before Run returns and must not block.
+func (w *World) OnAbandon(f func()) { w.abandon = f }
 
 // errRunTwice is the error of a second Run.
 var errRunTwice = errors.New("a world runs once")
@@ -111,7 +118,11 @@ func (w *World) unwind(end *history.Event) error {
 	}
 	w.history.flush()
 	w.end()
-	return errors.Join(w.closeNodes(), w.tasks.wait(unwindTimeout))
+	err := w.closeNodes()
+	if w.abandon != nil && w.tasks.wait(abandonTimeout) != nil {
+		w.abandon()
+	}
+	return errors.Join(err, w.tasks.wait(unwindTimeout))
 }
 
 // lastLookTimeout bounds how much longer a run takes because its keys are watched.

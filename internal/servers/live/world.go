@@ -44,10 +44,11 @@ type World struct {
 	standing   []int                  // by client, from 0: how many faults pause it
 	dead       []bool                 // likewise
 
-	over   context.Context // ends with the run
-	end    context.CancelFunc
-	broken chan error    // the first error that ends the run
-	done   chan struct{} // closed when every client has returned or died
+	over    context.Context // ends with the run
+	end     context.CancelFunc
+	abandon func()        // ends calls of locks that go on after the run; nil: nothing does
+	broken  chan error    // the first error that ends the run
+	done    chan struct{} // closed when every client has returned or died
 
 	mu       sync.Mutex
 	finished []bool // the clients that have returned or died, from 0
