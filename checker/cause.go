@@ -17,7 +17,7 @@ func broken(a Assumption, evidence ...Event) []Cause {
 	return []Cause{{Assumption: a, Evidence: evidence}}
 }
 
-// unbroken returns the cause if no assumption is seen to be broken, with what is seen instead.
+// unbroken returns the cause if the history shows no broken assumption, with what is seen instead.
 func unbroken(evidence ...Event) []Cause { return []Cause{{Evidence: evidence}} }
 
 // reliance is for how long a holder counts on its hold, and what can make its clock wrong.

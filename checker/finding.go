@@ -85,7 +85,7 @@ func (f Finding) conclusions() (lines []string) {
 		case f.Faultless:
 			lines = append(lines, "No fault took place: "+c.Shown())
 		default:
-			lines = append(lines, "No assumption is seen to be broken: "+c.Shown())
+			lines = append(lines, "The history shows no broken assumption: "+c.Shown())
 		}
 	}
 	return lines

@@ -45,7 +45,7 @@ func runGolden(t *testing.T, file, subject string) {
 		is := find(t, name, told, subject)
 		if text := testkit.FirstDifference(strings.TrimSpace(was), strings.TrimSpace(is)); text != "" && !testkit.UpdateGolden() {
 			t.Errorf("%s, %q: what is found in this history, %s\n%s", file, name, text,
-				testkit.GoldenAdvice("Stored runs with such a history are now judged, measured or told otherwise."))
+				testkit.GoldenAdvice(t, "Stored runs with such a history are now judged, measured or told otherwise."))
 		}
 		*part = name + "\n" + told + "--\n" + is
 	}
@@ -123,7 +123,7 @@ func TestWholeRunsAreJudgedAgain(t *testing.T) {
 		}
 		if text := testkit.FirstDifference(was, is.String()); text != "" {
 			t.Errorf("internal/runner/testdata/%s.txt: what is found in the run, %s\n%s", name, text,
-				testkit.GoldenAdvice("The checker now judges or tells it otherwise, or the run is another (see TestGoldenRuns in storm)."))
+				testkit.GoldenAdvice(t, "The checker now judges or tells it otherwise, or the run is another (see TestGoldenRuns in storm)."))
 		}
 	}
 }

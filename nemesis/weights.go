@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Weights say how often each kind of fault is drawn, compared with the others:
@@ -33,11 +35,10 @@ func (w Weights) Of(k Kind) int {
 
 // Validate returns a [FieldError] for the first weight that cannot be.
 func (w Weights) Validate() error {
-	names, _ := Kinds()
 	drawn := false
 	for _, k := range w.named() {
-		if k != AllKinds && !slices.Contains(names, k) {
-			return field(string(k), unknownKindError(k))
+		if k != AllKinds && !k.known() {
+			return field(string(k), UnknownKind(k))
 		}
 		if w[k] < 0 || w[k] > MaxWeight {
 			return field(string(k), fmt.Errorf("weight %d: want 0 to %d", w[k], MaxWeight))
@@ -50,9 +51,19 @@ func (w Weights) Validate() error {
 	return nil
 }
 
-func unknownKindError(k Kind) error {
+func (k Kind) known() bool {
 	names, _ := Kinds()
-	return fmt.Errorf("unknown kind of fault %q: there is %v", k, names)
+	return slices.Contains(names, k)
+}
+
+// UnknownKind is the error of a name that no kind of fault has.
+func UnknownKind(k Kind) error {
+	var known []string
+	names, _ := Kinds()
+	for _, name := range names {
+		known = append(known, string(name))
+	}
+	return fmt.Errorf("%w (see lockstorm list faults)", &textfmt.UnknownError{What: "kind of fault", Name: string(k), Known: known})
 }
 
 // named lists the names with a weight: "all", then the kinds in their order, then other names in
@@ -110,10 +121,14 @@ func ParseWeights(text string) (Weights, error) {
 				return nil, fmt.Errorf("%q: want a kind of fault, a colon and a number", part)
 			}
 		}
-		if _, twice := w[Kind(name)]; twice {
+		kind := Kind(name)
+		if _, twice := w[kind]; twice {
 			return nil, fmt.Errorf("%s is named twice", name)
 		}
-		w[Kind(name)] = weight
+		if !kind.known() && kind != AllKinds {
+			return nil, UnknownKind(kind)
+		}
+		w[kind] = weight
 	}
 	return w, w.Validate()
 }

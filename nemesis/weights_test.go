@@ -27,8 +27,9 @@ func TestWeightsThatAreWrittenAreRead(t *testing.T) {
 func TestImpossibleWeights(t *testing.T) {
 	cases := map[string]string{
 		"":               "no kind of fault is named: want all, or kinds as in crash,partition:3",
-		"burn":           `burn: unknown kind of fault "burn": there is [crash `,
-		"crash,":         `: unknown kind of fault ""`,
+		"burn":           `unknown kind of fault "burn"; none of 33 resembles it (see lockstorm list faults)`,
+		"crash,":         `unknown kind of fault ""`,
+		"latency=50":     `unknown kind of fault "latency=50"; the nearest of 33: latency`,
 		"crash:x":        `"crash:x": want a kind of fault, a colon and a number`,
 		"crash:-1":       "crash: weight -1: want 0 to 9",
 		"crash,crash:2":  "crash is named twice",

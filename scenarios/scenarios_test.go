@@ -153,7 +153,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"expect:", "bounds: {release: -1s}\nexpect:", "line 12: bounds.release: -1s is negative"},
 		{"drift_factor", "clock: sundial, drift_factor", `line 2: lock.clock: unknown value "sundial": want monotonic, boottime or wall`},
 		{"expect:", "generate: {most: 0}\nexpect:", "line 12: generate.most: 0: want 1 to 99"},
-		{"expect:", "generate:\n  most: 2\n  faults: {crash: 1, burn: 1}\nexpect:", `line 14: generate.faults.burn: unknown kind of fault "burn": there is [crash`},
+		{"expect:", "generate:\n  most: 2\n  faults: {crash: 1, burn: 1}\nexpect:", `line 14: generate.faults.burn: unknown kind of fault "burn"; none of 33 resembles it`},
 		{"expect:", "generate:\n  most: 2\n  faults:\n    crash: -1\nexpect:", "line 15: generate.faults.crash: weight -1: want 0 to 9"},
 		{"expect:", "generate: {most: 2, faults: {crash: 0}}\nexpect:", "line 12: generate.faults: every weight is 0"},
 		{"expect:", "generate: {mots: 2}\nexpect:", "line 12: generate: unknown field mots: want faults, most, no_swarm"},

@@ -72,7 +72,7 @@ func (a Assumptions) Validate() error {
 	known, _ := nemesis.Kinds()
 	for i, k := range a.Without {
 		if !slices.Contains(known, k) {
-			return &nemesis.FieldError{Path: fmt.Sprintf("without[%d]", i), Err: fmt.Errorf("unknown kind of fault %q: there is %v", k, known)}
+			return &nemesis.FieldError{Path: fmt.Sprintf("without[%d]", i), Err: nemesis.UnknownKind(k)}
 		}
 	}
 	return form.Check(&a)

@@ -47,7 +47,7 @@ func TestDefectNamesNoAssumption(t *testing.T) {
 		Causes: []checker.Cause{{Assumption: checker.KeepsOrStaysAway, Evidence: []checker.Event{lost}}},
 	}
 	for name, want := range map[string]string{
-		"calm":          "No assumption is seen to be broken: node 3 forgot client 1's key at 2ns",
+		"calm":          "The history shows no broken assumption: node 3 forgot client 1's key at 2ns",
 		"crash-restart": "Broken assumption: a node that comes back keeps its keys, or stays away for the longest TTL (node 3 forgot client 1's key at 2ns)",
 	} {
 		s, err := scenarios.Find(name)

@@ -52,7 +52,7 @@ func TestLoadRefuses(t *testing.T) {
 		"\nrestart_delay: -1s":            "line 2: restart_delay: -1s is negative",
 		"clock_rate_ppm: -1":              "line 1: clock_rate_ppm: -1 is negative",
 		"node_clock_step: -1ms":           "line 1: node_clock_step: -1ms is negative",
-		"without:\n- crash\n- earthquake": "line 3: without[1]: unknown kind of fault \"earthquake\": there is [crash",
+		"without:\n- crash\n- earthquake": "line 3: without[1]: unknown kind of fault \"earthquake\"; none of 33 resembles it",
 		"properties:\n  mutual: {}":       `line 2: properties: unknown property "mutual": want one of backing,`,
 		"properties:\n  lease: {}\n  section: {away: -2}": "line 3: properties.section.away: -2 is negative",
 		"properties:\n  lease: {pauses: false}":           "line 2: properties.lease: unknown field pauses",

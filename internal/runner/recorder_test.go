@@ -229,7 +229,7 @@ func TestSuspendedHolderIsToldInTime(t *testing.T) {
 		}
 	}
 	story := tally.First[checker.Contract].Report.Finding(checker.Contract).Story()
-	if want := "No assumption is seen to be broken: the clock that the lock reads had come to the end of validity"; !strings.Contains(story, want) {
+	if want := "The history shows no broken assumption: the clock that the lock reads had come to the end of validity"; !strings.Contains(story, want) {
 		t.Errorf("got %q, want it to say %q", story, want)
 	}
 }

@@ -91,14 +91,16 @@ func loadStored(t *testing.T, file string) *storedSuite {
 				t.Error(err)
 			}
 		case len(s.left) > 0:
-			t.Errorf("results are stored of %v, and there are no such scenarios any more. %s", slices.Sorted(maps.Keys(s.left)), renew)
+			t.Errorf("results are stored of %v, and there are no such scenarios any more. %s", slices.Sorted(maps.Keys(s.left)), renew(t))
 		}
 	})
 	return s
 }
 
 // renew says how results are stored anew.
-var renew = testkit.GoldenAdvice("These are not the results in " + referenceDir + ".")
+func renew(t *testing.T) string {
+	return testkit.GoldenAdvice(t, "These are not the results in "+referenceDir+".")
+}
 
 // compare runs a scenario with its first seeds, compares with what is stored of it, and checks the row that is
 // stored. In no run effect exclusion holds although the applies show a lost update.
@@ -130,14 +132,14 @@ func (s *storedSuite) compare(t *testing.T, of scenarios.Scenario, runs int, che
 			return
 		}
 		if !isStored {
-			t.Fatalf("nothing is stored of %s. %s", of.Name, renew)
+			t.Fatalf("nothing is stored of %s. %s", of.Name, renew(t))
 		}
 		check(t, stored)
 		if few {
 			stored = firstRuns(stored, fresh)
 		}
 		if text := difference(stored, fresh, exact); text != "" {
-			t.Errorf("the runs of %s differ:%s\n%s", of.Name, text, renew)
+			t.Errorf("the runs of %s differ:%s\n%s", of.Name, text, renew(t))
 		}
 	})
 }

@@ -129,7 +129,7 @@ func TestParseReplayRefuses(t *testing.T) {
 		sealed("v1.calm.7.g0.3.crash.00000000."):    "is of the generator g0; this program has g2, whose plans are others",
 		sealed("v1.calm.7.g2.x.crash.00000000."):    `has the number of faults "x"`,
 		sealed("v1.calm.7.g2.100.crash.00000000."):  "has a generator that cannot be: most: 100: want 1 to 99",
-		sealed("v1.calm.7.g2.3.burn.00000000."):     `has weights that cannot be: burn: unknown kind of fault "burn"`,
+		sealed("v1.calm.7.g2.3.burn.00000000."):     `has weights that cannot be: unknown kind of fault "burn"`,
 	}
 	for text, want := range cases {
 		_, err := runner.ParseReplay(text)

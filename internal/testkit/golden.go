@@ -4,9 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/gotool"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew, instead of comparing with them; make bless does so for all")
@@ -34,7 +37,7 @@ func GoldenFile(t testing.TB, path, made, meaning string) {
 		return
 	}
 	if text := FirstDifference(string(was), made); text != "" {
-		t.Errorf("%s, %s\n%s", path, text, GoldenAdvice(meaning))
+		t.Errorf("%s, %s\n%s", path, text, GoldenAdvice(t, meaning))
 	}
 }
 
@@ -50,10 +53,26 @@ func WriteGolden(t testing.TB, path, made string) {
 	t.Logf("%s is written anew", path)
 }
 
-// GoldenAdvice is what to do about a difference, behind what it means.
-func GoldenAdvice(meaning string) string {
-	return meaning + "\nIf that was meant: make bless, and say why in CHANGELOG.md." +
-		fmt.Sprintf(" In one package: go test ./PACKAGE -run '%s' -args -update", named)
+// GoldenAdvice is what to do about a difference that a test has found, behind what it means.
+func GoldenAdvice(t testing.TB, meaning string) string {
+	return fmt.Sprintf("%s\nIf that was meant, say why in the commit. make bless writes all golden files anew; this one:\n\tgo test %s -run '%s' -args -update",
+		meaning, packageHere(), gotool.Only(t.Name()))
+}
+
+// packageHere is the package whose test runs, as the go command takes it in the root of its module.
+func packageHere() string {
+	here, err := os.Getwd()
+	if err != nil {
+		return "PACKAGE"
+	}
+	for root := here; ; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			return "." + filepath.ToSlash(here[len(root):])
+		}
+		if root == filepath.Dir(root) {
+			return "PACKAGE"
+		}
+	}
 }
 
 // FirstDifference says where two texts differ first; it is empty where they are the same.

@@ -235,7 +235,7 @@ func happened(f checker.Finding, anchor string) []clause {
 		case f.Faultless:
 			text = ". No fault took place: "
 		default:
-			text = ". No assumption is seen to be broken: "
+			text = ". The history shows no broken assumption: "
 		}
 		if c.Assumption == "" {
 			all = append(all, clause{Text: text + c.Shown()})
