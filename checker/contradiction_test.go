@@ -37,6 +37,23 @@ func TestWhatCanBeIsNotRefused(t *testing.T) {
 	})
 }
 
+// Law: a link can come up twice in an instant, if a fault begins and ends between: links stay down for longer than the
+// fault that has held them up. It cannot if nothing takes it down between.
+func TestLinkComesUpTwice(t *testing.T) {
+	up := history.Event{Time: 20, Kind: history.LinkUp, Client: 1, Node: 1}
+	down := history.Event{Time: 20, Kind: history.LinkDown, Client: 1, Node: 1, Fault: 2}
+	before := history.Event{Time: 10, Kind: history.LinkDown, Client: 1, Node: 1, Fault: 1}
+	header := history.Header{Nodes: 1, Clients: 1}
+	for _, order := range [][]history.Event{{up, down, up}, {up, up, down}, {down, up, up}} {
+		if err := contradicted(header, append([]history.Event{before}, order...)); err != nil {
+			t.Errorf("%v: %v", order, err)
+		}
+	}
+	if err := contradicted(header, []history.Event{before, up, up}); err == nil {
+		t.Error("a link is up twice, and nothing is said")
+	}
+}
+
 // Law: what a history may speak of at a time is bounded, and with it the memory that it
 // takes to judge it: tries that never return, and resources.
 func TestEndlessHistoriesAreRefused(t *testing.T) {

@@ -144,9 +144,13 @@ func (t *Timeline) kill(f *Fact, _ bool) bool {
 	return true
 }
 
-// linkDown and linkUp note whether they change anything. A link can go down twice.
-func (t *Timeline) linkDown(f *Fact, _ bool) bool {
+// linkDown and linkUp note whether they change anything. A link that is down can go down again; in this
+// instant it may have come up before.
+func (t *Timeline) linkDown(f *Fact, force bool) bool {
 	f.LinkChanged = !f.Actor.Unlinked.Has(f.Node)
+	if !f.LinkChanged && !force {
+		return false
+	}
 	f.Actor.Unlinked = f.Actor.Unlinked.With(f.Node)
 	return true
 }

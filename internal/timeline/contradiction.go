@@ -75,11 +75,13 @@ func (t *Timeline) crowded() {
 }
 
 // single are the kinds of events that cannot happen twice in one instant with the same
-// fields. Repeated calls, returns and applied writes are found by what is under way. Keys can
-// be set or extended by two requests at once, the entries of clones have the same token, a clock can reach an end that was declared
-// twice, and a client a step; repeating those changes nothing.
+// fields. Repeated calls, returns and applied writes are found by what is under way, and a link that
+// is up twice by its state: it can come up again after a fault that ends in the instant in which it
+// begins. Keys can be set or extended by two requests at once, the entries of clones have the same
+// token, a clock can reach an end that was declared twice, and a client a step; repeating those
+// changes nothing.
 var single = KindSet(history.Expiring, history.Lost, history.Cancel, history.Pause, history.Resume, history.Kill,
-	history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.FaultStart, history.FaultEnd,
+	history.NodeDown, history.NodeUp, history.LinkDown, history.FaultStart, history.FaultEnd,
 	history.Leader, history.EntryGone)
 
 // maxTold bounds the events of an instant, and the calls of a client in it, that later ones
