@@ -133,9 +133,9 @@ var redisFindings = []Finding{
 		Name: "redsync-failfast-gives-up", Kind: Defect,
 		Shows: []Shown{
 			{Subjects: all("redsync-tuned"), Storms: all("minority-down"), Properties: all(cleanup), Seldom: true},
-			{Subjects: all("redsync-tuned", "redsync-setnx"), Storms: all("calm", "contention", "minority-cut-off", "node-stands-still", "node-comes-back-soon", "node-comes-back-late", "node-clock-jumps", "slow-network", "replies-are-lost", "majority-cut-off", "long-work", "holder-cut-off-from-one"), Properties: all(cleanup), Seldom: true},
+			{Subjects: all("redsync-tuned", "redsync-setnx"), Storms: all("calm", "contention", "minority-cut-off", "node-stands-still", "node-comes-back-soon", "node-comes-back-late", "node-clock-jumps", "slow-network", "replies-are-lost", "majority-cut-off", "long-work", "holder-cut-off-from-one", "clients-come-and-go"), Properties: all(cleanup), Seldom: true},
 		},
-		What: "With WithFailFast, Unlock returns when a majority has answered, and what is still on its way to the others hangs on the caller's context: who ends that when Unlock has returned, as a request does that is over, leaves keys on nodes that had to be dialled anew, for the rest of the TTL. (With a release on a context that does not end, none of 25 runs of minority-down left a key; with one that does 11 of 25.)",
+		What: "With WithFailFast, Unlock returns when a majority has answered, and what is still on its way to the others hangs on the caller's context: who ends that when Unlock has returned, as a request does that is over, or closes its client then, leaves keys on nodes that had to be dialled anew, for the rest of the TTL. (With a release on a context that does not end, none of 25 runs of minority-down left a key; with one that does 11 of 25.)",
 		Says: "“WithFailFast can be used to quickly acquire and release the lock” (its documentation).",
 		Link: "https://github.com/go-redsync/redsync/pull/133",
 	},
