@@ -232,12 +232,12 @@ func TestGoldenPlans(t *testing.T) {
 
 func TestImpossibleGenerators(t *testing.T) {
 	cases := map[string]Generator{
-		"faults.burn: unknown kind of fault \"burn\"; none of 33 resembles it (see lockstorm list faults)": {Faults: Weights{"burn": 1, "crash": 1}, Most: 1},
-		"faults.crash: weight -1: want 0 to 9":               {Faults: Weights{"crash": -1}, Most: 1},
-		"faults.crash: weight 10: want 0 to 9":               {Faults: Weights{"crash": 10}, Most: 1},
-		"faults: every weight is 0: nothing is left to draw": {Faults: Weights{"crash": 0, "all": 0}, Most: 1},
-		"most: 0: want 1 to 99":                              {},
-		"most: 100: want 1 to 99":                            {Most: 100},
+		"faults.burn: unknown kind of fault \"burn\"; none of 33 resembles it": {Faults: Weights{"burn": 1, "crash": 1}, Most: 1},
+		"faults.crash: weight -1: want 0 to 9":                                 {Faults: Weights{"crash": -1}, Most: 1},
+		"faults.crash: weight 10: want 0 to 9":                                 {Faults: Weights{"crash": 10}, Most: 1},
+		"faults: every weight is 0: nothing is left to draw":                   {Faults: Weights{"crash": 0, "all": 0}, Most: 1},
+		"most: 0: want 1 to 99":                                                {},
+		"most: 100: want 1 to 99":                                              {Most: 100},
 	}
 	for want, g := range cases {
 		if err := g.Validate(); err == nil || err.Error() != want {

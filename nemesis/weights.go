@@ -63,7 +63,7 @@ func UnknownKind(k Kind) error {
 	for _, name := range names {
 		known = append(known, string(name))
 	}
-	return fmt.Errorf("%w (see lockstorm list faults)", &textfmt.UnknownError{What: "kind of fault", Name: string(k), Known: known})
+	return &textfmt.UnknownError{What: "kind of fault", Name: string(k), Known: known}
 }
 
 // named lists the names with a weight: "all", then the kinds in their order, then other names in

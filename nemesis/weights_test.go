@@ -27,7 +27,7 @@ func TestWeightsThatAreWrittenAreRead(t *testing.T) {
 func TestImpossibleWeights(t *testing.T) {
 	cases := map[string]string{
 		"":               "no kind of fault is named: want all, or kinds as in crash,partition:3",
-		"burn":           `unknown kind of fault "burn"; none of 33 resembles it (see lockstorm list faults)`,
+		"burn":           `unknown kind of fault "burn"; none of 33 resembles it`,
 		"crash,":         `unknown kind of fault ""`,
 		"latency=50":     `unknown kind of fault "latency=50"; the nearest of 33: latency`,
 		"crash:x":        `"crash:x": want a kind of fault, a colon and a number`,

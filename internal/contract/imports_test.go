@@ -36,7 +36,7 @@ var rules = []rule{
 	{"history", nil, "a history outlives the program that wrote it"},
 	{"guard", nil, "the guarded resource is the same state machine in every world"},
 	{"model", nil, "a specification shares no code with the program that it specifies"},
-	{"nemesis", []string{"internal/form", "env", "guard"}, "a plan is data for any backend"},
+	{"nemesis", []string{"internal/form", "internal/textfmt", "env", "guard"}, "a plan is data for any backend"},
 	{"redlock/redisnode", []string{"env"}, "a node client carries requests and knows no lock"},
 	{"redlock/redlockotel", []string{"env", "redlock"}, "telemetry observes the lock from outside"},
 	{"redlock", []string{"env"}, "the simulated lock is the one that production uses"},

@@ -59,15 +59,14 @@ func GoldenAdvice(t testing.TB, meaning string) string {
 		meaning, packageHere(), gotool.Only(t.Name()))
 }
 
+// started is the directory in which the test was started, that of its package: some tests go elsewhere.
+var started, _ = os.Getwd()
+
 // packageHere is the package whose test runs, as the go command takes it in the root of its module.
 func packageHere() string {
-	here, err := os.Getwd()
-	if err != nil {
-		return "PACKAGE"
-	}
-	for root := here; ; root = filepath.Dir(root) {
+	for root := started; ; root = filepath.Dir(root) {
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			return "." + filepath.ToSlash(here[len(root):])
+			return "." + filepath.ToSlash(started[len(root):])
 		}
 		if root == filepath.Dir(root) {
 			return "PACKAGE"
