@@ -317,9 +317,6 @@ func (p *progress) vacancy(v vacancy) {
 		return
 	}
 	w.vacant, w.vacantSince = true, v.from
-	if v.granted != nil {
-		p.stopWaiting(v.granted)
-	}
 	p.vacant.add(func() Finding {
 		return Finding{
 			Duty:   v.duty(),

@@ -215,7 +215,7 @@ func (p *progress) obstacles(h *timeline.Hold, from, now history.Time) (told []E
 	}
 	others := 0
 	for _, o := range h.Resource.Holds {
-		if o != h && *p.waits.Of(o) {
+		if o != h && *p.waits.Of(o) && !o.Granted { // a grant of this instant is not settled yet
 			if others++; others <= maxObstacles {
 				e := Event{Role: RoleWait, From: o.Acquire.At, Client: o.Client.Number, Resource: h.Resource.Name, Token: o.Token}
 				told = append(told, e.say("client %d (token %s) still waited, having called acquire at %s", e.Client, short(o.Token), at(o.Acquire.At)))
