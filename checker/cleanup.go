@@ -294,8 +294,8 @@ func (c *cleanup) setTwice(f *timeline.Fact) bool {
 		return false // a store has one entry of a token
 	}
 	nodes, request := c.requests.Of(f.Locked), carriedOut{f.Client, f.Token, f.Sent}
-	if *nodes == nil {
-		*nodes = make([][]carriedOut, c.header.Nodes+1)
+	if f.Node >= len(*nodes) {
+		*nodes = append(*nodes, make([][]carriedOut, max(c.header.Nodes, f.Node)+1-len(*nodes))...)
 	}
 	all := (*nodes)[f.Node]
 	for i := range all {
