@@ -43,12 +43,7 @@ func (f *failure) story() string {
 }
 
 // reason is the failure in a line.
-func (f *failure) reason() string {
-	if f.like != "" {
-		return strings.TrimSuffix(f.title(), ".") + ", as in storm " + f.like
-	}
-	return strings.TrimSuffix(f.title(), ".")
-}
+func (f *failure) reason() string { return external.InShort(f.title(), f.like) }
 
 func joined(lines []string) string { return strings.Join(lines, "\n") }
 

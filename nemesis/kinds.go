@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // kinds lists every kind of fault by an empty action. Replay strings depend on the
@@ -72,6 +74,21 @@ var kindEffects = func() map[Kind]Effect {
 	}
 	return of
 }()
+
+// Known reports whether there are faults of the kind.
+func (k Kind) Known() bool {
+	_, known := kindEffects[k]
+	return known
+}
+
+// UnknownKind is the error of a name that no kind of fault has.
+func UnknownKind(k Kind) error {
+	e := &textfmt.UnknownError{What: "kind of fault", Name: string(k)}
+	for _, known := range kinds {
+		e.Known = append(e.Known, string(known.zero.Kind()))
+	}
+	return e
+}
 
 // Does reports whether all faults of the kind have one of these effects. An unknown kind has no effects.
 func (k Kind) Does(one Effect) bool { return kindEffects[k].Any(one) }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Weights say how often each kind of fault is drawn, compared with the others:
@@ -37,7 +35,7 @@ func (w Weights) Of(k Kind) int {
 func (w Weights) Validate() error {
 	drawn := false
 	for _, k := range w.named() {
-		if k != AllKinds && !k.known() {
+		if k != AllKinds && !k.Known() {
 			return field(string(k), UnknownKind(k))
 		}
 		if w[k] < 0 || w[k] > MaxWeight {
@@ -49,21 +47,6 @@ func (w Weights) Validate() error {
 		return errors.New("every weight is 0: nothing is left to draw")
 	}
 	return nil
-}
-
-func (k Kind) known() bool {
-	names, _ := Kinds()
-	return slices.Contains(names, k)
-}
-
-// UnknownKind is the error of a name that no kind of fault has.
-func UnknownKind(k Kind) error {
-	var known []string
-	names, _ := Kinds()
-	for _, name := range names {
-		known = append(known, string(name))
-	}
-	return &textfmt.UnknownError{What: "kind of fault", Name: string(k), Known: known}
 }
 
 // named lists the names with a weight: "all", then the kinds in their order, then other names in
@@ -125,7 +108,7 @@ func ParseWeights(text string) (Weights, error) {
 		if _, twice := w[kind]; twice {
 			return nil, fmt.Errorf("%s is named twice", name)
 		}
-		if !kind.known() && kind != AllKinds {
+		if !kind.Known() && kind != AllKinds {
 			return nil, UnknownKind(kind)
 		}
 		w[kind] = weight

@@ -12,7 +12,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/form"
-	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -152,22 +151,13 @@ func (f File) validateNotes() error {
 }
 
 func (e Edit) validate(s Scenario) error {
-	kinds, _ := nemesis.Kinds()
 	for _, k := range e.Without {
-		if !slices.Contains(kinds, k) {
-			return &nemesis.FieldError{Path: "without", Err: &textfmt.UnknownError{What: "fault", Name: string(k), Known: texts(kinds)}}
+		if !k.Known() {
+			return &nemesis.FieldError{Path: "without", Err: nemesis.UnknownKind(k)}
 		}
 	}
 	e.Apply(&s)
 	return s.Validate()
-}
-
-func texts(kinds []nemesis.Kind) []string {
-	list := make([]string, len(kinds))
-	for i, k := range kinds {
-		list[i] = string(k)
-	}
-	return list
 }
 
 // topicsFile lists the topics and their rows in the order of the debate, and the claims without a row.

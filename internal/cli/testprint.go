@@ -343,13 +343,7 @@ func (f testFailure) title() string {
 }
 
 // reason is the failure in a line, without a full stop.
-func (f testFailure) reason() string {
-	reason := strings.TrimSuffix(f.title(), ".")
-	if f.like != "" {
-		reason += ", as in storm " + f.like
-	}
-	return reason
-}
+func (f testFailure) reason() string { return external.InShort(f.title(), f.like) }
 
 func (f testFailure) page() string { return textfmt.Command("report", f.dir) }
 

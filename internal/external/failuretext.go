@@ -34,6 +34,15 @@ func (j Judgment) Title(by string) string {
 	return title + "."
 }
 
+// InShort returns a title without its full stop, and the earlier storm that failed in the same way; "": none.
+func InShort(title, like string) string {
+	title = strings.TrimSuffix(title, ".")
+	if like == "" {
+		return title
+	}
+	return title + ", as in storm " + like
+}
+
 // Reason says in a line, without a full stop, what the lock did wrong.
 func (j Judgment) Reason() string {
 	f := j.Broken[0]

@@ -69,9 +69,8 @@ type Assumptions struct {
 
 // Validate returns a [nemesis.FieldError] for the first invalid value.
 func (a Assumptions) Validate() error {
-	known, _ := nemesis.Kinds()
 	for i, k := range a.Without {
-		if !slices.Contains(known, k) {
+		if !k.Known() {
 			return &nemesis.FieldError{Path: fmt.Sprintf("without[%d]", i), Err: nemesis.UnknownKind(k)}
 		}
 	}

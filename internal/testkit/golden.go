@@ -56,14 +56,14 @@ func WriteGolden(t testing.TB, path, made string) {
 // GoldenAdvice is what to do about a difference that a test has found, behind what it means.
 func GoldenAdvice(t testing.TB, meaning string) string {
 	return fmt.Sprintf("%s\nIf that was meant, say why in the commit. make bless writes all golden files anew; this one:\n\tgo test %s -run '%s' -args -update",
-		meaning, packageHere(), gotool.Only(t.Name()))
+		meaning, testedPackage(), gotool.Only(t.Name()))
 }
 
 // started is the directory in which the test was started, that of its package: some tests go elsewhere.
 var started, _ = os.Getwd()
 
-// packageHere is the package whose test runs, as the go command takes it in the root of its module.
-func packageHere() string {
+// testedPackage names the package whose test runs, as the go command takes it in the root of its module.
+func testedPackage() string {
 	for root := started; ; root = filepath.Dir(root) {
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
 			return "." + filepath.ToSlash(started[len(root):])
