@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -77,8 +78,16 @@ func inShort(s scenarios.Scenario) string {
 		text += fmt.Sprintf(" and up to %d generated", s.Generate.Most)
 	}
 	text += fmt.Sprintf(", %s expected", textfmt.Count(len(s.Expect), "verdict"))
-	if list := checker.Unasked(s.Bounds); len(list) > 0 {
-		text += fmt.Sprintf("; not judged, without a bound: %v", list)
+	unasked := checker.Unasked(s.Bounds)
+	rest := slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool {
+		_, stated := s.Expect[p]
+		return stated || slices.Contains(unasked, p)
+	})
+	if len(rest) > 0 {
+		text += fmt.Sprintf("; no verdict, but no violation of %v", rest)
+	}
+	if len(unasked) > 0 {
+		text += fmt.Sprintf("; not judged, without a bound: %v", unasked)
 	}
 	return text
 }

@@ -82,25 +82,29 @@ func parseDuration(text string) (time.Duration, error) {
 const mostFlags = 3
 
 // unknownFlag adds to the error about an unknown flag what may have been meant: an argument of the
-// command, or flags of similar names.
+// command, the flag of another command, or flags of similar names.
 func unknownFlag(cmd *cobra.Command, name string, err error) error {
 	arguments := strings.FieldsFunc(cmd.Use, func(r rune) bool { return !unicode.IsUpper(r) })
 	if slices.Contains(arguments, strings.ToUpper(strings.TrimSuffix(name, "s"))) {
 		return fmt.Errorf("%w: it is an argument: %s", err, usageOf(cmd))
 	}
 	var known []string
-	elsewhere := false // the flag of another command is no misspelling
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			known = append(known, f.Name)
 		}
 	})
+	var others []string
 	for _, other := range cmd.Root().Commands() {
-		elsewhere = elsewhere || other.Flags().Lookup(name) != nil
+		if f := other.Flags().Lookup(name); f != nil && !f.Hidden {
+			others = append(others, other.CommandPath())
+		}
 	}
-	near := textfmt.Nearest(name, known, mostFlags)
-	if elsewhere || len(near) == 0 {
-		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+	if others != nil { // which is no misspelling
+		return fmt.Errorf("%w: it is a flag of %s (see %s --help)", err, strings.Join(others, ", "), cmd.CommandPath())
 	}
-	return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+	if near := textfmt.Nearest(name, known, mostFlags); len(near) > 0 {
+		return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+	}
+	return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 }

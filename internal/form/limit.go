@@ -156,8 +156,17 @@ func (l *Limit) refuse(shown any, v float64) error {
 	if v < 0 && l.min == 0 && l.Max == "" && !l.Above {
 		return fmt.Errorf("%v is negative", shown)
 	}
-	return fmt.Errorf("%v: want %s", shown, l)
+	return &outOfRange{shown: shown, zero: v == 0, want: l}
 }
+
+// outOfRange is the error of a number that is not in the range of its limit.
+type outOfRange struct {
+	shown any
+	zero  bool
+	want  *Limit
+}
+
+func (e *outOfRange) Error() string { return fmt.Sprintf("%v: want %s", e.shown, e.want) }
 
 // String says in words what a range allows.
 func (l *Limit) String() string {

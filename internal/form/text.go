@@ -131,8 +131,8 @@ func lineOfError(text []byte, err error) int {
 	})
 }
 
-// Locate prefixes an error that knows the path to its value with the line of the text. Any other
-// error stays as it is.
+// Locate prefixes an error that knows the path to its value with the line of the text. Of a number that the text
+// does not have it says that, in place of the 0 that Go has there. Any other error stays as it is.
 func Locate(text []byte, err error) error {
 	var wrong *FieldError
 	if !errors.As(err, &wrong) {
@@ -142,19 +142,23 @@ func Locate(text []byte, err error) error {
 	if yaml.Unmarshal(text, &root) != nil || len(root.Content) == 0 {
 		return err
 	}
-	return fmt.Errorf("line %d: %w", line(root.Content[0], wrong.Path), err)
+	n, found := find(root.Content[0], wrong.Path)
+	if out := new(outOfRange); !found && errors.As(wrong.Err, &out) && out.zero {
+		err = &FieldError{Path: wrong.Path, Err: fmt.Errorf("%w: want %s", errMissing, out.want)}
+	}
+	return fmt.Errorf("line %d: %w", n.Line, err)
 }
 
-// line returns the line of the value at the path, or of the last part of the path that exists.
-func line(n *yaml.Node, path string) int {
+// find returns the node of the value at the path, or else of the last part of the path that exists.
+func find(n *yaml.Node, path string) (last *yaml.Node, found bool) {
 	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
 		next := child(n, part)
 		if next == nil {
-			break
+			return n, false
 		}
 		n = next
 	}
-	return n.Line
+	return n, true
 }
 
 func child(n *yaml.Node, part string) *yaml.Node {
