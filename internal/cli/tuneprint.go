@@ -58,7 +58,7 @@ func printTuning(out io.Writer, a tune.Advice, dir string) {
 	}
 	alternatives := report.Alternatives(a)
 	if len(a.Front) > 0 {
-		alternatives += " At most one is listed for each TTL and extension."
+		alternatives += " One is listed for each TTL and extension, of many only some."
 	}
 	prose("\n", alternatives)
 	printFront(out, a)

@@ -149,12 +149,11 @@ const longestTTL = 10 * time.Minute
 func (r *reading) uptime() Finding {
 	up := time.Duration(r.summary().Uptime)
 	_, is := r.settings["uptime_in_seconds"]
-	setting := "uptime_in_seconds " + r.settings["uptime_in_seconds"]
 	switch {
 	case !is:
 		return r.cannotTell("uptime_in_seconds", "INFO")
 	case up < longestTTL && r.kept() != "aof-always":
-		return trouble("restarted", setting)
+		return trouble("restarted", fmt.Sprintf("uptime_in_seconds below %.0f", longestTTL.Seconds())) // that of several servers is one finding
 	}
 	return fine("", "No restart within 10 minutes that lost keys.")
 }

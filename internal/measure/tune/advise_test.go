@@ -101,7 +101,7 @@ func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 				t.Fatalf("%+v: the allowance is too small", s)
 			case s.RestartDelay < q.Clocks.NeededRestartDelay(s.TTL, s.Allowance()):
 				t.Fatalf("%+v: the restart delay is too short", s)
-			case s.slack(hold) < pause:
+			case s.ExtendEvery == 0 && s.slack(hold) < pause, s.Validity()-s.ExtendEvery < pause:
 				t.Fatalf("%+v: a pause of %v outlasts the lease of a hold of %v", s, pause, hold)
 			case s.ExtendEvery > 0 && s.ExtendEvery+failuresAllowed*(s.NodeTimeout+min(s.ExtendEvery/4, s.NodeTimeout))+2*s.NodeTimeout > s.Validity()-s.Margin:
 				t.Fatalf("%+v: %d failed extensions leave no room for another", s, failuresAllowed)

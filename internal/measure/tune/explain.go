@@ -22,7 +22,7 @@ func (m *model) refusal(w Wanted, all []Weighed) string {
 		return fmt.Sprintf("no TTL leaves any validity (%s) with clock errors of %d ppm, steps of %v and a node timeout of %v", limit, m.Clocks.RatePPM, whole(m.Clocks.LargestStep), m.timeouts()[0])
 	}
 	best := func(of func(Weighed) float64) Weighed {
-		return slices.MinFunc(all, func(a, b Weighed) int { return cmp.Compare(of(a), of(b)) })
+		return slices.MinFunc(all, func(a, b Weighed) int { return cmp.Or(cmp.Compare(of(a), of(b)), cmp.Compare(b.TTL, a.TTL)) })
 	}
 	late := best(func(s Weighed) float64 { return s.Late })
 	there := best(func(s Weighed) float64 { return -s.Availability })
@@ -91,14 +91,17 @@ func (m *model) basis(want Wanted, w Weighed, v Validation) []Basis {
 	for _, p := range m.Pauses {
 		holds += fmt.Sprintf("; each client pauses every %v, for %v", whole(p.Every), p.Length)
 	}
-	ttl, extension := Basis{How: "the shortest that meets the goals"}, Basis{Value: "none", Sure: chosen, How: "holds fit into the validity; without extensions nothing has to run in the background"}
+	ttl, extension := Basis{How: "the shortest of those weighed that meets the goals"}, Basis{Value: "none", Sure: chosen, How: "holds fit into the validity; without extensions nothing has to run in the background"}
 	if want.ViolationsPerBillion == nil {
-		ttl.How = "no goal for violations is stated: the shortest that covers the work"
+		ttl.How = "no goal for violations is stated: the shortest of those weighed that covers the work"
 	}
-	if s.ExtendEvery > 0 {
+	switch {
+	case s.ExtendEvery == 0 && !m.NoExtension:
+		ttl.How += " without an extension"
+	case s.ExtendEvery > 0:
 		ttl.How += " with an extension; without, none does"
 		extension = Basis{Value: fmt.Sprintf("every %v, up to the longest useful hold", whole(s.ExtendEvery)), Sure: modelled,
-			How: fmt.Sprintf("%d in a row may fail; pauses of %v between two do no harm", s.spareExtensions(), short(s.slack(0)))}
+			How: fmt.Sprintf("%d in a row may fail; pauses of %v between two extensions do no harm", s.spareExtensions(), short(s.slack(0)))}
 	}
 	if m.TTL > 0 {
 		ttl.How = "given"
@@ -134,6 +137,9 @@ func (m *model) basis(want Wanted, w Weighed, v Validation) []Basis {
 		there += ": no crashes were stated"
 	}
 	violations := Basis{Value: fmt.Sprintf("at most %.3g", max(w.PerBillion(), 1e9*noise)), Sure: modelled, How: fmt.Sprintf("every late holder meets another client; late because of pauses %.2g, of failed extensions %.2g in 10⁹", 1e9*m.lateHolder(s), 1e9*m.lostExtensions(s))}
+	if w.PerBillion() < 1e9*noise {
+		violations.How += fmt.Sprintf("; the model resolves nothing below %.3g", 1e9*noise)
+	}
 	switch {
 	case m.FenceChecked:
 		violations = Basis{Value: "0", Sure: exact, How: "the resource rejects late reads and writes, if fences never go back"}
@@ -197,9 +203,12 @@ func (m *model) fencing(want Wanted, w Weighed, all, front []Weighed) string {
 	each := m.hold + float64(m.pace.quantile(0.5)) // grants a second, at most:
 	rate := float64(time.Second) * min(1/each, float64(m.Contention.Clients)/(each+m.think))
 	often := func(late float64) string {
-		yearly := max(late, noise) * rate * 365.25 * 86400
+		yearly, rarer := max(late, noise)*rate*365.25*86400, ""
+		if late < noise {
+			rarer = "less than "
+		}
 		if yearly < 1 {
-			return fmt.Sprintf("one late holder in %s years", twoDigits(1/yearly))
+			return fmt.Sprintf("%sone late holder in %s years", rarer, twoDigits(1/yearly))
 		}
 		return fmt.Sprintf("%s late holders a year", twoDigits(yearly))
 	}

@@ -129,14 +129,33 @@ func (m *model) figures(s Setting) Figures {
 // holder waits for nodes or the resource count too.
 func (m *model) lateHolder(s Setting) (sum float64) {
 	asking := resourceTrips * m.pace.quantile(0.99)
-	if s.ExtendEvery > 0 {
-		one := m.beyond(s.ExtendEvery+2*s.NodeTimeout+asking, s.slack(0))
-		return min(1, one*(m.hold/float64(s.ExtendEvery)+1))
+	if s.ExtendEvery == 0 {
+		for _, h := range m.holds {
+			sum += h.of * m.beyond(h.time+s.NodeTimeout+asking, s.slack(h.time), m.pace.above, m.pace.above)
+		}
+		return sum
 	}
+	// From the request for a lease to the answer to the next, both of which windows that follow each other share.
+	window, slack := s.ExtendEvery+2*m.quorumTrip(0.99), s.Validity()-s.ExtendEvery
+	windows := 0.0
 	for _, h := range m.holds {
-		sum += h.of * m.beyond(h.time+s.NodeTimeout+asking, s.slack(h.time))
+		windows += h.of * max(1, float64(h.time)/float64(s.ExtendEvery))
 	}
-	return sum
+	lease, extension := m.quorumAbove, m.extensionAbove(s)
+	sum = m.beyond(window+asking, slack, lease, extension, m.pace.above, m.pace.above)
+	if windows > 1 {
+		sum += (windows - 1) * m.beyond(window, slack, lease, extension)
+	}
+	return min(1, sum)
+}
+
+// extensionAbove returns the share of extensions, each with its retries, that take longer than a duration.
+func (m *model) extensionAbove(s Setting) func(time.Duration) float64 {
+	failed := m.quorumAbove(s.NodeTimeout)
+	return func(x time.Duration) float64 {
+		tries := x / s.retried()
+		return math.Pow(failed, float64(tries)) * m.quorumAbove(min(x-tries*s.retried(), s.NodeTimeout))
+	}
 }
 
 // lostExtensions returns an upper bound of the probability that a hold is lost because too many extensions in a
@@ -206,9 +225,9 @@ func (m *model) quorumTrip(p float64) time.Duration {
 	return time.Duration(sort.Search(int(longestLength), func(x int) bool { return m.quorumAbove(time.Duration(x)) <= 1-p }))
 }
 
-// beyond returns the probability that the round trips of the resource, and the pauses in a running time,
-// take longer than a slack.
-func (m *model) beyond(running, slack time.Duration) float64 {
+// beyond returns the probability that the pauses in a running time, and round trips, take longer than a slack.
+// Each of trips returns the share of a round trip above a duration.
+func (m *model) beyond(running, slack time.Duration, trips ...func(time.Duration) float64) float64 {
 	if slack < 0 {
 		return 1
 	}
@@ -226,8 +245,8 @@ func (m *model) beyond(running, slack time.Duration) float64 {
 		})
 		total = compound(expected, &mixed)
 	}
-	trip := discretise(slack, m.pace.above)
-	for range resourceTrips {
+	for _, above := range trips {
+		trip := discretise(slack, above)
 		total = total.plus(&trip)
 	}
 	late := 1.0
@@ -261,7 +280,7 @@ func discretise(slack time.Duration, above func(time.Duration) float64) (m masse
 	before := above(0)
 	m[0] = 1 - before
 	step := float64(slack) / (grid * fine)
-	for i := 1; i <= grid*fine; i++ {
+	for i := 1; i <= grid*fine && before > 0; i++ {
 		after := above(time.Duration(step * float64(i)))
 		cell, part := i/fine, float64(i%fine)/fine
 		m[cell] += (before - after) * (1 - part)

@@ -28,10 +28,13 @@ func (s Setting) Allowance() time.Duration { return s.Lock().Allowance(s.TTL) }
 // Validity returns the TTL minus the allowance. It counts from before the first request.
 func (s Setting) Validity() time.Duration { return s.TTL - s.Allowance() }
 
-// spareExtensions returns how many extensions may fail in a row and leave time for one that succeeds. The lock
-// retries after a quarter of the interval, or after a node timeout if that is shorter.
-func (s Setting) spareExtensions() int {
-	return int(s.slack(0) / (s.NodeTimeout + min(s.ExtendEvery/4, s.NodeTimeout)))
+// spareExtensions returns how many extensions may fail in a row and leave time for one that succeeds.
+func (s Setting) spareExtensions() int { return int(s.slack(0) / s.retried()) }
+
+// retried returns the time from an extension that fails to the next. The lock retries after a quarter of the interval,
+// or after a node timeout if that is shorter.
+func (s Setting) retried() time.Duration {
+	return s.NodeTimeout + min(s.ExtendEvery/4, s.NodeTimeout)
 }
 
 // possible reports whether the lock accepts the setting, and enough extensions may fail.

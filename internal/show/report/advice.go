@@ -53,9 +53,9 @@ func (r *Report) Advice(a tune.Advice, dir string) error {
 
 // Alternatives says how many there are, and where their figures come from.
 func Alternatives(a tune.Advice) string {
-	text := fmt.Sprintf("%d of %d settings are long enough for the work and Pareto-optimal.", len(a.Front), a.WeighedSettings)
+	text := fmt.Sprintf("Of %[2]d settings, %[1]d are long enough for the work and Pareto-optimal: no other is better in one figure and worse in none.", len(a.Front), a.WeighedSettings)
 	if len(a.Front) > 0 {
-		text += " Scouted p99 is the acquire p99 of scouting runs, with shortened holds."
+		text += " Scouted p99 is the acquire p99 of scouting runs, with shortened holds; requests/s are those of a client that waits all the time, and of a holder that extends."
 	}
 	return text
 }
