@@ -350,10 +350,18 @@ func (u *backingLoss) causes() (causes []Cause) {
 	if clocks := u.wrongClocks(); len(clocks) > 0 {
 		add(ClocksAgree, because(history.Expired), "on %v client %d's key had expired %s, and it went on holding the lock", clocks...)
 	}
-	if len(causes) == 0 {
-		return unbroken(u.unexplained()...)
+	if len(causes) > 0 {
+		return causes
 	}
-	return causes
+	told := u.unexplained()
+	if u.misled != nil { // the holder was told that its key was extended
+		e := wrongKeyEvent(u.misled, "a request of client %d extended client %d's key (token %s) on node %d at %s")
+		if u.early() <= timeline.Noticeable {
+			return broken(OnlyHolder, append([]Event{e}, told...)...)
+		}
+		told = append(told, e)
+	}
+	return unbroken(told...)
 }
 
 // lostOn returns the nodes of the losses.
@@ -453,9 +461,6 @@ func (u *backingLoss) unexplained() (told []Event) {
 	if len(told) == 0 {
 		told = u.expired()
 	}
-	if k := u.misled; k != nil {
-		told = append(told, wrongKeyEvent(k, "a request of client %d extended client %d's key (token %s) on node %d at %s"))
-	}
 	return told
 }
 
@@ -465,10 +470,8 @@ func (u *backingLoss) unexplained() (told []Event) {
 // that time. The history cannot tell which, because it does not say when the lock reads its
 // clock.
 func (u *backingLoss) expired() []Event {
-	var early time.Duration
-	planned := true
+	early, planned := u.early(), true
 	for _, v := range u.losses {
-		early = max(early, v.Early)
 		planned = planned && v.Kept != timeline.Forever && v.Kept.Sub(v.At) <= timeline.Noticeable
 	}
 	e := Event{Role: RoleLoss, Client: u.client, Token: u.token}
@@ -491,6 +494,14 @@ func (u *backingLoss) expired() []Event {
 		told = append(told, stood.say("client %d had stood still from %s to %s, before the grant", u.client, at(s.From), at(s.To)))
 	}
 	return told
+}
+
+// early returns how long before its TTL was over a key was gone.
+func (u *backingLoss) early() (most time.Duration) {
+	for _, v := range u.losses {
+		most = max(most, v.Early)
+	}
+	return most
 }
 
 // asker names the client whose request lost the key.
