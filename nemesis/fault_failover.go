@@ -118,5 +118,6 @@ func (*Failover) ending() ending { return ending{} }
 
 func (*Failover) random(g *paramGenerator) Action {
 	newer := g.fromNewer()
-	return &Failover{Node: g.node(), Planned: newer.chance(40), Takeover: newer.takeover()}
+	planned := newer.chance(40) && g.setting.Store == nil // as for client pauses
+	return &Failover{Node: g.node(), Planned: planned, Takeover: newer.takeover()}
 }

@@ -54,7 +54,8 @@ func (p *NodePause) Effects(Setting) Effects { return Effects{Does: StopsNode, A
 func (*NodePause) ending() ending { return ending{} }
 
 func (*NodePause) random(g *paramGenerator) Action {
-	return &NodePause{Node: g.node(), ClientPause: g.fromNewer().chance(30)}
+	held := g.fromNewer().chance(30) && g.setting.Store == nil // a leader that goes on to lead and answers nobody is Redis' own
+	return &NodePause{Node: g.node(), ClientPause: held}
 }
 
 // few implements enumerable.

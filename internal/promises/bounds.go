@@ -106,8 +106,8 @@ func (e callTimes) tries(s scenarios.Scenario) int {
 	}
 	if e.storedOn == InStore {
 		// During an election there is no leader, and an attempt repeats its requests until it
-		// times out.
-		return 4 + int(4*longest(s.Store.Election)/e.nodeWait)
+		// times out. During a lock-delay an attempt is refused at once.
+		return 4 + int(4*longest(s.Store.Election)/e.nodeWait) + int(s.Lock.LockDelay/max(s.Lock.Retry.Min, time.Microsecond))
 	}
 	return 4
 }
