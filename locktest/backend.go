@@ -21,8 +21,9 @@ const (
 	Memory Backend = iota
 	// Process nodes are processes on this machine, behind proxies, with real time: redis-server,
 	// or the servers of [Config.Store]. A run in which things happen later than the plan allows is unknown, and is
-	// repeated once. Changes of keys are not recorded: L3 is not judged, nor the part of C
-	// that needs keys (that a release reports the truth, and that nothing else ends a hold).
+	// repeated once. A watch of each redis-server records the changes of its keys; in a store they are not
+	// recorded: B and L3 are not judged there, nor the part of C that needs keys (that a release reports
+	// the truth, and that nothing else ends a hold).
 	Process
 )
 
@@ -43,7 +44,14 @@ const realBudget = 10 * time.Minute
 // backends are the backends by their number.
 var backends = []backendInfo{
 	Memory:  {Backend: runnerBackend(memory.Backend{}), bubble: true, runs: 3, again: 20, shrink: 100, budget: 15 * time.Second},
-	Process: {Backend: runnerBackend(process.Backend{}), runs: 1, again: -1, budget: realBudget},
+	Process: {Backend: processes(), runs: 1, again: -1, budget: realBudget},
+}
+
+// processes returns the backend of redis-server processes, whose keys are watched.
+func processes() runner.Backend {
+	b := runnerBackend(process.Backend{WatchKeys: true, External: true})
+	b.Keys, b.Watched = true, true
+	return b
 }
 
 // runnerBackend returns a backend for the runner.

@@ -31,7 +31,7 @@ func TestFieldsThatCannotBe(t *testing.T) {
 		"Guard":       {Guard: "dog"},
 		"Persistence": {Persistence: "paper"},
 		"Bounds":      {Bounds: history.Bounds{Grant: -1}},
-		"Promises":    {Backend: locktest.Process, Promises: []checker.Property{checker.Cleanup}},
+		"Promises":    {Promises: []checker.Property{"V1"}},
 		"Storms":      {Storms: []locktest.Storm{}},
 		"Storms[0]":   {Storms: []locktest.Storm{{Name: "a", Runs: -1}}},
 		"Storms[2]":   {Storms: []locktest.Storm{{Name: "a"}, {Name: "b"}, {Name: "c", TTL: time.Microsecond}}},

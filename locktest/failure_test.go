@@ -310,7 +310,7 @@ func TestFailureIsTold(t *testing.T) {
 	}
 	wantMatches(t, text, `--- PASS: TestInner/calm`, `--- FAIL: TestInner/holder-stands-still`)
 	r := attribute(t, text, "TestInner/holder-stands-still")
-	wantMatches(t, r.Reason, `^C \(contract\) is violated, by the lock released by DEL, seed \d(, \d times)?$`)
+	wantMatches(t, r.Reason, `^The key of a hold is deleted, and its holder did not do that: C \(contract\) is violated, by the lock released by DEL, seed \d(, \d times)?$`)
 	wantMatches(t, r.Story, `^Node 1 deleted the key of "invoice-7" `)
 	wantMatches(t, r.Dir, `^`+at+`\d$`)
 	if r.Storm != "holder-stands-still" || r.Verdict != "contradiction" || r.File != "failure_test.go" {

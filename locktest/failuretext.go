@@ -43,7 +43,7 @@ func (f *failure) story() string {
 }
 
 // reason is the failure in a line.
-func (f *failure) reason() string { return external.InShort(f.title(), f.like) }
+func (f *failure) reason() string { return f.InShort(f.title(), f.like) }
 
 func joined(lines []string) string { return strings.Join(lines, "\n") }
 

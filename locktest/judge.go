@@ -10,7 +10,8 @@ import (
 
 // judge compares the findings of a run with what is promised under its plan.
 func (o runResult) judge(c Config) external.Judgment {
-	return external.Judge(o.Result, o.traits, c.Promises, o.header.Keys)
+	known := o.header.Keys && (!o.header.Watched || external.KeysKnown(o.Result))
+	return external.Judge(o.Result, o.traits, c.Promises, known)
 }
 
 // keysUnrecorded reports whether a history records keys, but none of those that grants rely

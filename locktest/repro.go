@@ -58,6 +58,7 @@ func (tr trial) repro(t *testing.T, dir string) {
 func (tr trial) repeat(t *testing.T, stored results.Run) {
 	t.Helper()
 	o := runResult{Result: runner.Result{Scenario: stored.Scenario.Scenario, Plan: stored.Scenario.World().Plan, Seed: stored.Seed, Report: stored.Report}}
+	o.header.Keys = tr.world().Keys // the stored report is of what was known
 	if !slices.ContainsFunc(o.Report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated }) {
 		t.Fatalf("-locktest.witness: %s has no violation", *reproDir)
 	}

@@ -231,7 +231,6 @@ func improper(s Storm, o runResult, err error) error {
 type summary struct {
 	external.Outcome
 	idle     []int // nodes that no client connected to
-	blind    bool  // some run was judged without keys
 	accept   []Accepted
 	accepted map[checker.Property]int // runs with violations that are accepted
 }
@@ -253,16 +252,12 @@ func (s *summary) add(o runResult, j external.Judgment) {
 		s.idle = o.idle
 	}
 	s.Add(o.Result, j, o.did)
-	s.blind = s.blind || !o.header.Keys
 }
 
 // text returns one line about the runs, and another one for each limit and each accepted violation.
 func (s *summary) text(of Storm) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s of the lock in %s; %s", cmp.Or(of.Summary, of.Name), textfmt.Count(s.Grants, "grant"), textfmt.Count(s.Runs, "run"), strings.Join(s.Verdicts(checker.Properties()), ", "))
-	if s.blind {
-		fmt.Fprint(&b, "\n\tnot judged, because the lock's keys are not recorded: L3, and whether releases and extensions report the truth")
-	}
 	if hint := unused(s.idle); hint != "" {
 		fmt.Fprintf(&b, "\n\t%s", hint)
 	}

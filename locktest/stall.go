@@ -166,7 +166,7 @@ func (g goroutine) reason() string {
 	case g.runs():
 		return "a goroutine of the lock runs without a pause, as one does that retries in a loop after its context has ended"
 	case !g.busy():
-		return fmt.Sprintf("a goroutine of the lock waits for a mutex (%s) whose owner waits, too; testing/synctest does not count that as blocked", g.state)
+		return fmt.Sprintf("a goroutine of the lock waits for a mutex (%s) which is never unlocked, or whose owner waits, too; testing/synctest does not count that as blocked", g.state)
 	}
 	return fmt.Sprintf("a goroutine of the lock waits for something outside the run (%s), such as a channel or a Redis client that was not made in it", g.state)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,15 +27,17 @@ const everywhere = "./..." // the pattern of the whole module
 
 // testsOf finds the packages whose tests use locktest, and their directories.
 func testsOf(ctx context.Context, patterns []string) (dirs map[string]string, err error) {
-	const format = "{{.ImportPath}}\t{{.Dir}}\t,{{join .TestImports \",\"}},{{join .XTestImports \",\"}},"
+	const format = "{{.ImportPath}}\t{{.Dir}}\t,{{join .TestImports \",\"}},{{join .XTestImports \",\"}},\t{{with .Error}}{{.Err}}{{end}}"
 	out, err := gotool.Output(ctx, "", append([]string{"list", "-e", "-f", format}, patterns...)...)
 	if err != nil {
 		return nil, err
 	}
 	here, err := os.Getwd()
 	dirs = map[string]string{}
+	problem := ""
 	for line := range strings.Lines(string(out)) {
-		p := strings.Split(line, "\t")
+		p := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		problem = cmp.Or(problem, p[3])
 		if dir, no := filepath.Rel(here, p[1]); no == nil && strings.Contains(p[2], ","+locktest+",") {
 			if dirs[p[0]] = "."; dir != "." {
 				dirs[p[0]] = "./" + filepath.ToSlash(dir)
@@ -43,6 +46,9 @@ func testsOf(ctx context.Context, patterns []string) (dirs map[string]string, er
 	}
 	if len(dirs) == 0 && err == nil {
 		err = fmt.Errorf("no test in %s uses locktest", strings.Join(patterns, " "))
+		if problem != "" {
+			err = fmt.Errorf("%w: %s", err, problem)
+		}
 	}
 	return dirs, err
 }

@@ -45,7 +45,7 @@ with its verdict and the reason, and one with what was tried of the lock.
 
 A contradiction (exit code 1) is a promise that was violated. A program that breaks the
 protocol, or ends by itself, is bad input.`,
-		Example: `  lockstorm test --nodes 1 --budget 5m -- python3 client.py
+		Example: `  lockstorm test --nodes 1 -- python3 client.py
   lockstorm test --nodes 5 --ttl 500ms --storm calm,holder-stands-still -- node client.js
   lockstorm test --again runs/calm-process-1 --runs 10 -- python3 client.py`,
 		Args: takes(1, anyNumber),
@@ -60,12 +60,14 @@ protocol, or ends by itself, is bad input.`,
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the first run of each storm; later runs use the following numbers")
 	set.IntVar(&o.runs, "runs", 1, "number of runs of each storm, or of the run of --again")
 	set.IntVar(&o.jobs, "parallel", 0, "the most runs at a time; fewer if the machine is too slow (default: four for each core)")
-	set.DurationVar(&o.budget, "budget", 2*time.Minute, "time limit; runs that do not fit in are not begun")
+	set.DurationVar(&o.budget, "budget", 5*time.Minute, "time limit; runs that do not fit in are not begun")
 	set.Lookup("budget").DefValue = textfmt.Whole(o.budget)
 	set.StringVar(&o.out, "out", "runs", "directory for the stored runs, one directory each")
 	set.StringVar(&o.again, "again", "", "run only the run stored in this directory, with its plan and seed")
 	formatFlag(cmd, &o.format, []string{asText, asJSON}, "")
-	cmd.MarkFlagsMutuallyExclusive("again", "storm")
+	for _, f := range []string{"storm", "nodes", "ttl", "seed"} { // the stored run has them
+		cmd.MarkFlagsMutuallyExclusive("again", f)
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if err := notNothing(cmd.Flags(), o.config); err != nil {
 			return err

@@ -183,7 +183,7 @@ func (p *testPrinter) skip(storm string) {
 
 // noTime is why a run was not begun.
 func (t *lockTest) noTime() string {
-	return fmt.Sprintf("there was no time for it in the budget of %s: raise --budget", textfmt.Whole(t.budget))
+	return fmt.Sprintf("there was no time for it in the budget of %s: raise --budget", textfmt.Duration(t.budget))
 }
 
 // about prints a time that is no more than an estimate.
@@ -228,13 +228,17 @@ func (p *testPrinter) finish(interrupted bool) {
 		p.printf("\nStopped before the end: the other runs are not made.\n")
 	}
 	if len(p.notRun) > 0 {
-		p.printf("\nNot run, for lack of time in the budget of %s: %s.\n", textfmt.Whole(p.budget), strings.Join(p.notRun, ", "))
+		p.printf("\nNot run, for lack of time in the budget of %s: %s.\n  Now:   %s\n", textfmt.Duration(p.budget), strings.Join(p.notRun, ", "), p.command(strings.Join(p.notRun, ",")))
 	}
 	for _, d := range p.doubts {
 		p.printf("\nUndecided in %s, %s.\n  Again: %s\n", d.storm, seeds(d.seeds), p.rerun(d))
 	}
 	if p.all.Runs() > 0 {
-		p.printf("\n%v\n", &p.all)
+		broken := ""
+		if p.conclusion() == runner.AsExpected {
+			broken = "No promise is broken: "
+		}
+		p.printf("\n%s%v\n", broken, &p.all)
 	}
 }
 
@@ -254,8 +258,13 @@ func (p *testPrinter) rerun(d seedsOf) string {
 	if p.again != "" {
 		return textfmt.Command(slices.Concat([]string{"test", "--again", p.again, "--parallel", "1"}, p.given, []string{"--"}, p.Command)...)
 	}
-	sized := []string{"--nodes", fmt.Sprint(p.config.Nodes), "--ttl", textfmt.Whole(p.config.TTL), "--storm", storm, "--seed", fmt.Sprint(d.seeds[0]), "--parallel", "1"}
-	return textfmt.Command(slices.Concat([]string{"test"}, sized, p.given, []string{"--"}, p.Command)...)
+	return p.command(storm, "--seed", fmt.Sprint(d.seeds[0]), "--parallel", "1")
+}
+
+// command returns the command that makes the runs of some storms.
+func (p *testPrinter) command(storms string, more ...string) string {
+	sized := []string{"test", "--nodes", fmt.Sprint(p.config.Nodes), "--ttl", textfmt.Whole(p.config.TTL), "--storm", storms}
+	return textfmt.Command(slices.Concat(sized, more, p.given, []string{"--"}, p.Command)...)
 }
 
 // seeds prints the seeds of some runs.
@@ -343,7 +352,7 @@ func (f testFailure) title() string {
 }
 
 // reason is the failure in a line, without a full stop.
-func (f testFailure) reason() string { return external.InShort(f.title(), f.like) }
+func (f testFailure) reason() string { return f.InShort(f.title(), f.like) }
 
 func (f testFailure) page() string { return textfmt.Command("report", f.dir) }
 

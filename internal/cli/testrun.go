@@ -7,10 +7,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/program"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -93,7 +91,7 @@ func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) 
 	}
 	keeper = keeper.Judging(func(result runner.Result) *runner.Judged {
 		seen := p.Seen()
-		r.Judgment = external.Judge(result, seen, t.promises, t.judgesKeys(result))
+		r.Judgment = external.Judge(result, seen, t.promises, external.KeysKnown(result))
 		return r.Stored()
 	})
 	r.Result, r.dir, err = keeper.Run(ctx, seed)
@@ -105,13 +103,6 @@ func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) 
 	}
 	r.unused = p.Unused()
 	return r, storeStderr(p, r.dir)
-}
-
-// judgesKeys reports whether the run is judged by keys. Nobody can tell whose a key is if the lock gives
-// all its keys the same value, keeps a hash, or the watch was late. Then clean-up is no promise, unless it
-// was asked for.
-func (t *lockTest) judgesKeys(r runner.Result) bool {
-	return slices.Contains(t.promises, checker.Cleanup) || r.Report.Finding(checker.Cleanup).Verdict != checker.Unknown
 }
 
 // commandVersion is the name under which a stored run has the command line of the program.

@@ -156,7 +156,7 @@ func ValidatePromises(promises []checker.Property, keys bool) error {
 			return wrong("Promises", "%w", err)
 		}
 		if p == checker.Cleanup && !keys {
-			return wrong("Promises", "%s is judged on locktest.Memory only, where changes of keys are recorded", p)
+			return wrong("Promises", "%s is not judged in a store, whose changes are not recorded", p)
 		}
 	}
 	return nil

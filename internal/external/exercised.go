@@ -84,7 +84,7 @@ func (e *Exercised) warnings(patience time.Duration, where string) (list []strin
 			where, worst, w.InRow, textfmt.FourDigits(w.For), w.Refused, textfmt.Count(all, "refusal")))
 	}
 	if idle > 0 {
-		list = append(list, fmt.Sprintf("in %s, %s gave up after more than a TTL in which nobody was granted the lock, without a fault", where, textfmt.Count(idle, "call")))
+		list = append(list, fmt.Sprintf("in %s, %s gave up after more than a TTL in which nobody was granted the lock, while no fault went on", where, textfmt.Count(idle, "call")))
 	}
 	return list
 }
@@ -193,6 +193,7 @@ type Summary struct {
 	idle         []string                      // storms none of whose faults took place
 	unpromised   []string                      // storms in which no promise covers the faults
 	open         []string                      // storms that are undecided
+	blind        []string                      // storms in which it is not known whose the keys are
 	unasked      map[checker.Property][]string // storms that violate what is not promised, without an excuse
 
 	Warnings []string // what no promise covers, and who uses the lock should know
@@ -215,6 +216,9 @@ func (s *Summary) Add(o *Outcome, patience time.Duration, open bool) {
 	}
 	if open {
 		s.open = append(s.open, name)
+	}
+	if o.blind {
+		s.blind = append(s.blind, name)
 	}
 	for p, is := range o.unasked {
 		if is {
@@ -260,18 +264,21 @@ func (s *Summary) String() string {
 	if len(s.idle) > 0 {
 		missing = append(missing, "the faults of "+textfmt.List(s.idle))
 	}
+	if len(s.blind) == s.storms {
+		s.blind = []string{"all storms"}
+	}
 	var unasked []string
 	for _, p := range checker.Properties() {
-		if in := s.unasked[p]; len(in) == 1 {
-			unasked = append(unasked, fmt.Sprintf("%s in %s", p.Code(), in[0]))
-		} else if len(in) > 1 {
+		if in := s.unasked[p]; len(in) == 1 || len(in) == 2 {
+			unasked = append(unasked, fmt.Sprintf("%s in %s", p.Code(), strings.Join(in, " and ")))
+		} else if len(in) > 2 {
 			unasked = append(unasked, fmt.Sprintf("%s in %s and %s", p.Code(), in[0], textfmt.Count(len(in)-1, "more storm")))
 		}
 	}
 	for _, list := range []struct {
 		what  string
 		names []string
-	}{{"violated, but not promised", unasked}, {"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}} {
+	}{{"violated, but not promised", unasked}, {"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}, {"B, L3 and a part of C not judged, for lack of known keys", s.blind}} {
 		if len(list.names) > 0 {
 			fmt.Fprintf(&b, "; %s: %s", list.what, strings.Join(list.names, ", "))
 		}

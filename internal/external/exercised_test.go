@@ -56,7 +56,7 @@ func TestWarnings(t *testing.T) {
 		{"refused in a row", starved, 5 * time.Millisecond, []string{"in calm, client 2 was refused 3 times in a row, for 10ms, while others were granted the lock: 3 of 4 refusals without a fault were of its calls"}},
 		{"for no longer than a call may last", starved, 10 * time.Millisecond, nil},
 		{"one fewer", strings.Replace(starved, "3  refused c2 B", "2  cancel c2\n3  refused c2 B", 1), time.Millisecond, nil},
-		{"nobody is granted it", waits, time.Second, []string{"in calm, 1 call gave up after more than a TTL in which nobody was granted the lock, without a fault"}},
+		{"nobody is granted it", waits, time.Second, []string{"in calm, 1 call gave up after more than a TTL in which nobody was granted the lock, while no fault went on"}},
 		{"cancelled", strings.Replace(waits, "20 refused", "19 cancel c2\n20 refused", 1), time.Second, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

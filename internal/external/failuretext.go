@@ -34,11 +34,12 @@ func (j Judgment) Title(by string) string {
 	return title + "."
 }
 
-// InShort returns a title without its full stop, and the earlier storm that failed in the same way; "": none.
-func InShort(title, like string) string {
+// InShort is a failure in a line, without a full stop: what the lock did wrong, and its title; or the title and the
+// earlier storm that failed in the same way.
+func (j Judgment) InShort(title, like string) string {
 	title = strings.TrimSuffix(title, ".")
 	if like == "" {
-		return title
+		return j.Reason() + ": " + title
 	}
 	return title + ", as in storm " + like
 }

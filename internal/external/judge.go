@@ -25,6 +25,7 @@ type Judgment struct {
 	promised bool // something is promised
 	covered  bool // something is promised under the plan
 	decided  bool // something that is promised under the plan is decided
+	blind    bool // keys are not known
 }
 
 // Limit is a violation of a property that is not promised under the plan.
@@ -83,17 +84,23 @@ func Beyond(r runner.Result, t Capabilities, p checker.Property) error {
 	return promises.OfExternal(done, t.Endless).Excuse(p, done)
 }
 
+// KeysKnown reports whether it is known whose the keys are that a watch has recorded. Nobody can tell if the lock gives
+// all its keys the same value, keeps a hash, or the watch was late.
+func KeysKnown(r runner.Result) bool {
+	return r.Report.Finding(checker.Cleanup).Verdict != checker.Unknown
+}
+
 // Judge compares the findings of a run with what is promised under its plan: the named properties or, if
-// that is nil, those that a lock with these capabilities is expected to have. keys says whether the run
-// recorded the nodes' keys.
+// that is nil, those that a lock with these capabilities is expected to have. keys says whether the keys of the
+// run are known.
 func Judge(r runner.Result, t Capabilities, named []checker.Property, keys bool) (j Judgment) {
 	done := r.Executed()
 	terms, promised := promises.OfExternal(done, t.Endless), promisedBy(named, t, done, keys)
-	j.promised = len(promised) > 0
+	j.promised, j.blind = len(promised) > 0, !keys
 	for _, f := range r.Report.Findings {
 		excuse := terms.Excuse(f.Property, done)
 		why := excuse
-		if !slices.Contains(promised, f.Property) {
+		if why == nil && !slices.Contains(promised, f.Property) {
 			why = errNotPromised
 		}
 		if why == nil {

@@ -14,7 +14,7 @@ type Outcome struct {
 	Exercised
 	Limits map[checker.Property]Limit // the first one for each property
 
-	promised, covered, judged bool // in some run: see [Judgment]
+	promised, covered, judged, blind bool // in some run: see [Judgment]
 
 	broken  map[checker.Property]bool // a promise, in some run
 	unasked map[checker.Property]bool // violated in some run, not promised, and excused by nothing
@@ -40,7 +40,7 @@ func (o *Outcome) Add(r runner.Result, j Judgment, did Exercised) {
 	}
 	o.Tally.Add(r)
 	o.Exercised.Add(did)
-	o.promised, o.covered, o.judged = o.promised || j.promised, o.covered || j.covered, o.judged || j.decided
+	o.promised, o.covered, o.judged, o.blind = o.promised || j.promised, o.covered || j.covered, o.judged || j.decided, o.blind || j.blind
 	for _, f := range j.Broken {
 		o.broken[f.Property] = true
 	}
@@ -111,6 +111,9 @@ func (o *Outcome) Verdicts(of []checker.Property) (list []string) {
 			mark = " (limit)"
 		case v == checker.Unknown && o.open[p].Property == "":
 			mark = " (not promised)"
+		}
+		if v == checker.Violated && o.Runs > 1 {
+			mark = fmt.Sprintf(" in %v%s", o.Rate(p), mark)
 		}
 		list = append(list, fmt.Sprintf("%s %v%s", p.Code(), v, mark))
 	}

@@ -46,7 +46,7 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "contention", Summary: "no faults, and all clients compete without pause", Think: time.Millisecond, Rounds: c.competing()},
 		{Name: "short-work", Summary: "no faults, and work that is over as soon as others begin to wait for it", Think: s.ttl * 2, Work: max(s.ttl/1000, time.Millisecond), Rounds: 6},
 		{Name: "long-work", Summary: "no faults, and work that outlasts the TTL if the lock renews itself or can be extended", Claimed: true, Work: s.ttl * 3, Rounds: 3},
-		{Name: "fractional-ttl", Summary: "no faults, another TTL, which is no whole number of seconds either, and work that takes nearly all of it", TTL: s.fractional(), Work: s.fractional() * 24 / 25, Rounds: 6},
+		{Name: "fractional-ttl", Summary: "no faults, another TTL, which is no whole number of seconds either, and work that takes nearly all of it", TTL: s.fractional(), Work: s.fractional() * 9 / 10, Rounds: 6},
 		{Name: "majority-cut-off", Summary: "no client reaches a majority of the nodes for some TTLs", Plan: s.cut(s.most())},
 		{Name: "node-comes-back-late", Summary: "a node crashes during a hold, and comes back" + emptied + " after its keys would have expired", Plan: s.restart(s.ttl * 5 / 4)},
 		{Name: "node-comes-back-soon", Summary: "a node crashes during a hold, and comes back at once" + emptied, Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},
@@ -62,7 +62,7 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff())},
 		{Name: "extension-unanswered", Summary: "the answer to a holder's first message after its grant is lost, which extends or renews the hold if the lock does that", Claimed: true, Work: s.ttl * 2, Rounds: 6, Plan: s.unansweredExtensions()},
 		{Name: "key-is-evicted", Summary: "a node evicts a holder's key during long work", Claimed: true, Work: s.ttl * 2, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2)})},
-		{Name: "node-restarts-in-long-work", Summary: "a node crashes during long work, and comes back at once" + emptied, Claimed: true, Work: s.ttl * 2, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2), End: nemesis.After(s.ttl / 50)})},
+		{Name: "node-restarts-in-long-work", Summary: "a node crashes during long work, and comes back at once" + emptied, Claimed: true, Work: s.ttl * 2, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2), End: nemesis.After(s.ttl / 10)})},
 		{Name: "scripts-are-forgotten", Summary: "the nodes forget the scripts that clients have loaded, several times", Plan: s.scripts()},
 		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
 		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect, and once before", Work: max(c.Work, s.ttl/10), Think: max(c.Think, s.ttl/5), Plan: s.resets(c.Clients)},
@@ -169,7 +169,7 @@ func (s stormParams) holderCutOff(nodes ...int) nemesis.Fault {
 func (s stormParams) firstHolder(plan ...nemesis.Fault) nemesis.Plan {
 	if s.clients > 1 {
 		others := &nemesis.Partition{Links: nemesis.Links{Clients: numbers(2, s.clients)}}
-		plan = append(nemesis.Plan{{Action: others, Start: nemesis.At(0), End: nemesis.After(s.ttl / 20)}}, plan...)
+		plan = append(nemesis.Plan{{Action: others, Start: nemesis.At(0), End: nemesis.After(s.ttl / 10)}}, plan...)
 	}
 	return plan
 }
