@@ -147,6 +147,10 @@ func (f *fakeClient) acquire(m program.ToProgram) {
 	case "other-id":
 		f.say(program.FromProgram{Type: program.Granted, ID: m.ID + 1})
 		return
+	case "seconds":
+		until := fakeNow() / 1000
+		f.say(program.FromProgram{Type: program.Granted, ID: m.ID, UntilMS: &until})
+		return
 	case "long-line":
 		fmt.Println(`{"type": "refused", "id": 1, "error": "` + strings.Repeat("a", program.MaxLine) + `"}`)
 		return

@@ -153,6 +153,7 @@ func TestABrokenProgramIsNamed(t *testing.T) {
 		"other-id":   `: the open call is acquire 1: want one of ["granted" "refused"] with its id`,
 		"long-line":  "longer than 65536 bytes",
 		"wall-clock": "and the monotonic clock of the machine showed",
+		"seconds":    ": want milliseconds of the clock of now_ms, CLOCK_MONOTONIC",
 		"version-2":  "version 2: want 1",
 		"idle":       "has connected to none of the addresses of its hello",
 	} {

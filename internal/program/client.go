@@ -33,6 +33,7 @@ type client struct {
 	tells bool             // it reports losses
 	more  bool             // it can extend a hold
 	clock bool             // it has shown that it reads the clock of until_ms
+	begun float64          // before hello, ms
 	left  chan struct{}    // closed when the run is over
 	calls calls
 	last  int64 // the number of the last hold
@@ -45,7 +46,7 @@ func open(f *child.Forker, command []string, c external.Config, s runner.ClientE
 	}
 	k := &client{
 		number: s.Client, capacity: c.Capacity, more: c.Extend > 0, patience: c.Patience, usage: u, runtime: s.Runtime, world: s.Process, nodes: s.Nodes,
-		ready: make(chan FromProgram, 1), left: make(chan struct{}),
+		ready: make(chan FromProgram, 1), left: make(chan struct{}), begun: now(),
 	}
 	if k.capacity == 1 {
 		k.capacity = 0 // holds are exclusive
@@ -102,7 +103,7 @@ func (k *client) awaitReady(sent float64) error {
 			return nil
 		}
 		if read := now(); *m.NowMS < sent-clockGrain || *m.NowMS > read {
-			return fmt.Errorf("%s: ready: now_ms is %.3f, and the monotonic clock of the machine showed from %.3f, when hello was written, to %.3f", k.name(), *m.NowMS, sent, read)
+			return fmt.Errorf("%s: ready: now_ms is %.3f, and the monotonic clock of the machine showed from %.3f, when hello was written, to %.3f: want milliseconds of CLOCK_MONOTONIC", k.name(), *m.NowMS, sent, read)
 		}
 		return nil
 	case <-k.gone:
@@ -114,8 +115,8 @@ func (k *client) awaitReady(sent float64) error {
 
 // receive handles a line of the program.
 func (k *client) receive(m FromProgram) error {
-	if m.UntilMS != nil && !k.clock {
-		return errors.New("until_ms needs a ready with now_ms, which shows that both read the same clock")
+	if err := k.checkUntil(m.UntilMS); err != nil {
+		return err
 	}
 	switch m.Type {
 	case Ready:
@@ -136,6 +137,23 @@ func (k *client) receive(m FromProgram) error {
 		return k.calls.lost(m)
 	}
 	return k.calls.answer(m)
+}
+
+// longestValidity is the longest end of validity that is believed, in ms from now on: 1000 h, the longest time here.
+const longestValidity = 1000 * 3600 * 1000
+
+// checkUntil returns an error if the end of a validity cannot be on the clock of now_ms, or not in milliseconds: it is
+// no defect of the lock.
+func (k *client) checkUntil(ms *float64) error {
+	switch {
+	case ms == nil:
+		return nil
+	case !k.clock:
+		return errors.New("until_ms needs a ready with now_ms, which shows that both read the same clock")
+	case *ms < k.begun || *ms > now()+longestValidity:
+		return fmt.Errorf("until_ms is %.3f, and the program began at %.3f: want milliseconds of the clock of now_ms, CLOCK_MONOTONIC", *ms, k.begun)
+	}
+	return nil
 }
 
 // tell sends a message to the program.
