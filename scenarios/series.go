@@ -44,7 +44,8 @@ type Measure uint8
 
 // The measures.
 const (
-	PerMillion Measure = iota + 1 // violations in a million grants
+	PerMillion  Measure = iota + 1 // violations in a million grants
+	LostUpdates                    // of all updates, where a violation is found once a resource and not for each grant
 	TriesPerGrant
 	RequestsPerGrant
 	RoundsToGrant // to the first one

@@ -60,7 +60,7 @@ var contentionSeries = []Series{
 		Summary:  "sections of 50 to 950 ms, and a holder that dies: a short TTL leaves sections unprotected, a long one blocks",
 		Varied:   "TTL",
 		Property: checker.Effect,
-		Measures: []Measure{PerMillion, Blocked},
+		Measures: []Measure{LostUpdates, Blocked},
 		Points: []Point{
 			lifetime("ttl-too-short", 100*ms, expect(holds, holds, violated, na)),
 			lifetime("ttl-too-short", 200*ms, expect(holds, holds, violated, na)),

@@ -147,7 +147,7 @@ func (t Tally) Rate(p checker.Property) Rate {
 }
 
 // PerGrant returns the number of violations per grant. It is at most 1, though a grant may
-// be part of several violations.
+// be part of several violations. Effect exclusion is violated once a resource at most, so of many grants it says little.
 func (t Tally) PerGrant(p checker.Property) Rate {
 	grants := t.Measured.All().Grants
 	return Rate{K: min(t.Violations[p], grants), N: grants}

@@ -168,6 +168,10 @@ var figures = map[scenarios.Measure]struct {
 	scenarios.PerMillion: {"violations per 10⁶ grants", func(_ checker.Measurements, perGrant runner.Rate) string {
 		return perGrant.PerMillion()
 	}},
+	scenarios.LostUpdates: {"updates lost", func(m checker.Measurements, _ runner.Rate) string {
+		lost := runner.Rate{K: m.LostUpdates, N: m.Updates}
+		return fmt.Sprintf("%v, %s", lost, lost.Percent())
+	}},
 	scenarios.TriesPerGrant: {"tries per grant", func(m checker.Measurements, _ runner.Rate) string {
 		return textfmt.Each(m.Tries, m.Grants)
 	}},
@@ -188,8 +192,9 @@ var figures = map[scenarios.Measure]struct {
 // SeriesLegend explains the columns of a series.
 const SeriesLegend = `Share: of the runs that could be judged, with its Wilson interval in percent. Expected "–": too rare for few runs to
 be relied on to show it. Seed: of the first violation, or else of the first run. Violations per 10⁶ grants: with their
-interval. Rounds: the tries with which the first client to be granted the lock got it, in the middle one of the
-runs. Blocked by a death: the longest time from a holder's death to the next grant.`
+interval. Updates lost: of all updates of the guarded values. Rounds: the tries with which the first client to be
+granted the lock got it, in the middle one of the runs. Blocked by a death: the longest time from a holder's death to
+the next grant.`
 
 // expectedText is the expected verdict, and the actual one if it differs.
 func expectedText(t runner.Tally, p checker.Property) string {
