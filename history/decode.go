@@ -73,7 +73,7 @@ func (d *decoder) parseHeader(line []byte, h *Header) error {
 	}
 	switch format, version := formatOf(line); {
 	case format != Format:
-		return fmt.Errorf("not a history: the first line is not a header with \"format\":%q", Format)
+		return fmt.Errorf("not a history: the first line is not a header with \"format\":%q (docs/your-history.md says how to write one)", Format)
 	case version == 0:
 		return fmt.Errorf("the header has no version; this program reads version %d", Version)
 	case version != Version:

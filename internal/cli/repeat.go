@@ -90,7 +90,7 @@ func (f *failures) add(r stored) {
 }
 
 // furtherOfReplay names what else a replay shows of a violation.
-const furtherOfReplay = "With --trace: step by step. With --inevitable: from when on the violation could not be avoided."
+const furtherOfReplay = "replay --trace: step by step; replay --inevitable: from when on the violation could not be avoided."
 
 func (f *failures) print(out io.Writer) {
 	if len(f.list.Lines) == 0 {

@@ -207,9 +207,11 @@ func replayOfDir(dir string) (replay, error) {
 		if _, missing := os.Stat(text); missing == nil {
 			where = fmt.Sprintf(" (%s has that command)", text)
 		}
-		return replay{}, fmt.Errorf("%s: a run of locktest on backend %s cannot be repeated exactly; go test with -locktest.witness repeats its plan and seed%s", dir, run.Backend, where)
+		return replay{}, fmt.Errorf("%s: a run of locktest on backend %s cannot be repeated exactly; go test with -locktest.witness repeats its plan and seed%s, and lockstorm report %s shows it", dir, run.Backend, where, textfmt.Quoted(dir))
+	case run.TraceHash == "" && !run.Cut && run.Versions[commandVersion] != "":
+		return replay{}, fmt.Errorf("%s: a run on real servers cannot be repeated exactly; lockstorm test --again %s -- %s repeats its plan and seed", dir, textfmt.Quoted(dir), run.Versions[commandVersion])
 	case run.TraceHash == "" && !run.Cut:
-		return replay{}, fmt.Errorf("%s: a run of the %s backend cannot be repeated exactly", dir, run.Backend)
+		return replay{}, fmt.Errorf("%s: a run of the %s backend cannot be repeated exactly (lockstorm report %s shows it)", dir, run.Backend, textfmt.Quoted(dir))
 	case err != nil:
 		return replay{}, fmt.Errorf("%s: %w", dir, err)
 	case !b.Exact:
@@ -259,7 +261,9 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 	}
 	last := r.printCase
 	if r.kept == nil {
-		done.print(stdout)
+		if r.same(done.last.Result) || done.tally.Interrupted { // what another run shows was not asked
+			done.print(stdout)
+		}
 		last = r.printSame
 	}
 	if err := r.decided(ctx, o, &done, stdout, problems); err != nil {
@@ -275,7 +279,7 @@ func (r replay) printSame(out io.Writer, done ran) error {
 	}
 	printDeviations(out, done.last.Deviations)
 	if is, was := r.hashes(done.last.Result); !r.same(done.last.Result) {
-		_, _ = fmt.Fprintf(out, "not the same run: its trace hash is %s, was %s. The program or the scenario has changed.\n", is, was)
+		_, _ = fmt.Fprintf(out, "not the same run: its trace hash is %s, was %s. The program or the scenario has changed, or the run is of a scenario in a file: --scenario FILE.\n", is, was)
 		return verdictError(exitContradiction)
 	}
 	if r.hash == "" { // a link to a run that nobody had made yet

@@ -19,7 +19,7 @@ func TestReplayOfATestsRun(t *testing.T) {
 	}
 	code, _, told := command(t, "replay", dir)
 	want(t, "exit code", code, exitBadInput)
-	wantIn(t, told, "a run of locktest on backend memory cannot be repeated exactly", "-locktest.witness repeats its plan and seed\n")
+	wantIn(t, told, "a run of locktest on backend memory cannot be repeated exactly", "-locktest.witness repeats its plan and seed, and lockstorm report "+dir+" shows it\n")
 
 	write(t, filepath.Join(dir, "failure.txt"), "")
 	_, _, told = command(t, "replay", dir)

@@ -21,7 +21,7 @@ func TestRunStoresWhatCheckJudges(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	code, again, _ := command(t, "check", filepath.Join(dir, "crash-restart-sim-3"))
 	want(t, "exit code of check", code, exitAsExpected)
-	out = regexp.MustCompile(`\nSEED .*\n.*\nWith .*\n`).ReplaceAllString(out, "") // how to repeat it
+	out = regexp.MustCompile(`\nSEED .*\n.*\nreplay .*\n`).ReplaceAllString(out, "") // how to repeat it
 	if before, _, _ := strings.Cut(out, "\nstored in"); before != again {
 		t.Errorf("run said\n%s\ncheck said\n%s", before, again)
 	}

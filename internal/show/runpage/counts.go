@@ -56,6 +56,8 @@ func (s Shown) Outcome() document.Cell {
 	switch j, why := s.Run.Judged, s.Uncounted(); {
 	case why != "":
 		return document.Cell{Text: conclusion.String() + ": " + why, Mark: document.Open}
+	case j == nil && len(s.Run.Scenario.Expect) == 0 && conclusion == runner.Contradiction:
+		return document.Cell{Text: "a violation; no verdict was expected", Mark: document.Bad}
 	case j == nil:
 		return document.Cell{Text: conclusion.String(), Mark: summary.MarkOf(conclusion)}
 	case len(j.Failed) > 0:
