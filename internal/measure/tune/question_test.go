@@ -142,7 +142,7 @@ func TestReadNamesTheLine(t *testing.T) {
 		`q.yaml: line 4: pauses[0].length.p50: "1 parsec" is not a duration`: strings.Replace(asked, "p50: 1ms", "p50: 1 parsec", 1),
 		`q.yaml: line 5: hold: "10ms..1 parsec" is no time`:                  strings.Replace(asked, "10ms..1s", "10ms..1 parsec", 1),
 		"q.yaml: line 4: pauses[1].every: 0s: want more than 0s":             strings.Replace(asked, "24h", "0s", 1),
-		"q.yaml: line 2: zones[1].nodes: missing: want 1 to 64":                    strings.Replace(asked, "round_trip: {samples: [500us, 1.2ms]}", "zones: [{nodes: 5, round_trip: 1ms}, {round_trip: 2ms}]", 1),
+		"q.yaml: line 2: zones[1].nodes: missing: want 1 to 64":              strings.Replace(asked, "round_trip: {samples: [500us, 1.2ms]}", "zones: [{nodes: 5, round_trip: 1ms}, {round_trip: 2ms}]", 1),
 		"q.yaml: the file is empty":                                          "",
 	} {
 		q := Usual()
