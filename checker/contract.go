@@ -164,12 +164,12 @@ const (
 )
 
 // violate reports a violation by a call of a client, or by its hold. A call that was cancelled before is over.
-func (c *contract) violate(duty Duty, where Place, tell func() []Event) {
+func (c *contract) violate(duty Duty, where Place, tell func() []Event, causes ...Cause) {
 	c.breaches.add(func() Finding {
 		faults := slices.DeleteFunc(c.timeline.Faults.Between(where.From, where.To), func(v timeline.Fault) bool {
 			return v.From < where.From && v.Kind.Does(nemesis.CancelsCall)
 		})
-		return Finding{Duty: duty, Events: append(tell(), eventsOf(faults, timeline.Forever, false)...), Where: &where}
+		return Finding{Duty: duty, Events: append(tell(), eventsOf(faults, timeline.Forever, false)...), Causes: causes, Where: &where}
 	})
 }
 
@@ -354,6 +354,11 @@ func (c *contract) judgeDeletion(d *timeline.KeyChange) {
 
 // deletedKey reports that a node, or the store (0), deleted the key of a hold that went on.
 func (c *contract) deletedKey(h *timeline.Hold, node, by int, when history.Time) {
+	var causes []Cause
+	if by != 0 && by != h.Client.Number {
+		asked := Event{Role: RoleLoss, From: when, Client: by, Nodes: oneNode(node)}
+		causes = broken(OnlyHolder, asked.say("a request of client %d deleted it", by))
+	}
 	c.violate(KeepsHeldKeys, placeOfHold(h, h.GrantedAt, when), func() []Event {
 		e := during(h, RoleLoss, when, 0)
 		e.Nodes = oneNode(node)
@@ -362,7 +367,7 @@ func (c *contract) deletedKey(h *timeline.Hold, node, by int, when history.Time)
 			what = fmt.Sprintf("the entry of %s was deleted by %s at %s", e.lock(), clientOrSome(by), at(when))
 		}
 		return []Event{e.say("%s, while client %d held the lock since %s and had not called release", what, e.Client, at(h.GrantedAt))}
-	})
+	}, causes...)
 }
 
 // maxInstead is the largest number of other clients' keys in a finding that were deleted for a
@@ -452,6 +457,12 @@ func unbacked(e timeline.Electorate, did timeline.Nodes, what claimKind) string 
 // untrue reports a call that did not return the truth; but says what happened, and instead are the
 // keys that were deleted in place of the holder's.
 func (c *contract) untrue(what claimKind, where Place, token string, but func() string, instead ...timeline.WrongKey) {
+	var causes []Cause
+	if len(instead) > 0 {
+		k := &instead[0]
+		asked := Event{Role: RoleLoss, From: k.At, Client: k.Client, Nodes: oneNode(k.Node)}
+		causes = broken(OnlyHolder, asked.say("a request of client %d deleted client %d's", k.Client, k.Owner))
+	}
 	c.violate(TellsTheTruth, where, func() []Event {
 		call, told := "release", "that it was still held"
 		switch what {
@@ -466,7 +477,7 @@ func (c *contract) untrue(what claimKind, where Place, token string, but func() 
 			events = append(events, wrongKeyEvent(&k, "instead, a request of client %d deleted client %d's key (token %s) on node %d at %s"))
 		}
 		return events
-	})
+	}, causes...)
 }
 
 func (c *contract) finding(history.Time) Finding {
