@@ -84,7 +84,7 @@ func inShort(s scenarios.Scenario) string {
 		return stated || slices.Contains(unasked, p)
 	})
 	if len(rest) > 0 {
-		text += fmt.Sprintf("; no verdict, but no violation of %v", rest)
+		text += fmt.Sprintf("; not to be violated: %v", rest)
 	}
 	if len(unasked) > 0 {
 		text += fmt.Sprintf("; not judged, without a bound: %v", unasked)

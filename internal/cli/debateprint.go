@@ -180,6 +180,7 @@ func (d *debate) print(out io.Writer, format string) error {
 	d.printMain(out)
 	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", summary.SignLegend, summary.CodesWithin(terminal.On(out).Prose()))
 	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", summary.ShownLegend, tail(d.again))
+	d.printSources(out)
 	rows, curves := d.findings()
 	printRates(out, rows)
 	printSeries(out, curves, tail(d.again))
@@ -190,6 +191,22 @@ func (d *debate) print(out io.Writer, format string) error {
 	}
 	d.printRest(out)
 	return nil
+}
+
+// mostSourced is the largest number of rows whose claims are printed in full.
+const mostSourced = 3
+
+// printSources prints the claims of a few rows with their sources.
+func (d *debate) printSources(out io.Writer) {
+	lines := slices.DeleteFunc(d.lines(), func(l debateLine) bool { return l.cells(d.found, d.whole()) == nil })
+	if d.unclaimed || len(lines) > mostSourced {
+		return
+	}
+	for _, l := range lines {
+		for _, c := range l.claims {
+			_, _ = fmt.Fprintf(out, "\n%s: %s\n  %s\n  %s\n", l.name, c.Says, c.Article(), c.Link())
+		}
+	}
 }
 
 // printRates prints how often properties were violated.
