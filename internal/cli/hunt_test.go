@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results/cases"
 )
@@ -74,19 +71,6 @@ func TestHuntTellsWhatItCannotKeep(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "--out: store the case of ") {
 		t.Errorf("%v: want to be told that a case is not kept", err)
 	}
-}
-
-// On a narrow terminal the progress line shows the most important parts, on one line.
-func TestHuntLine(t *testing.T) {
-	_, q, h := caught(t)
-	_, problems := terminal.Outputs(io.Discard, screen{columns: 60}, os.Getenv)
-	line := newHuntLine(problems, "crash-restart")
-	defer line.Done()
-	line.see(q, &h.Results, time.Second)
-	if n := utf8.RuneCountInString(line.String()); n > 60 {
-		t.Errorf("%d characters: %q", n, line)
-	}
-	wantMatch(t, line.String(), `^crash-restart +\d+ runs left, V\d ✗ \d+, `)
 }
 
 // Finds from before the hunt was stopped are shrunk. A second Ctrl-C skips that and prints them
