@@ -296,10 +296,10 @@ func onRedlock(env locktest.Env) locktest.Locker {
 	})
 }
 
-// Law: this project's lock leaves no key behind when it is closed. (A planted defect does: TestFoundByStorm of
-// evidence/mutants runs this.)
-func TestCloseLeavesNothing(t *testing.T) {
+// Law: this project's lock leaves no key behind when it is closed, and nobody waits long for it when it is free.
+// (Planted defects do: TestFoundByStorm of evidence/mutants runs this.)
+func TestRedlockInStorms(t *testing.T) {
 	c := locktest.Config{Dir: t.TempDir(), Again: -1, Drawn: -1}
-	c.Storms = []locktest.Storm{stormOf(t, c, "clients-come-and-go")}
+	c.Storms = []locktest.Storm{stormOf(t, c, "clients-come-and-go"), stormOf(t, c, "long-work")}
 	locktest.Run(t, c, onRedlock)
 }

@@ -112,11 +112,11 @@ func directed(t *testing.T, m Mutant, pkg, test string, wants ...string) {
 	}
 }
 
-// Law: the default test of locktest finds a planted defect that shows when the lock is closed during the run.
+// Law: the default test of locktest finds planted defects that a hunt cannot show.
 func TestFoundByStorm(t *testing.T) {
 	for _, m := range all(t) {
 		if strings.Contains(m.Outside, t.Name()) {
-			directed(t, m, "./locktest", "TestCloseLeavesNothing", m.Codes()+" (", "is violated")
+			directed(t, m, "./locktest", "TestRedlockInStorms", m.Codes()+" (", "is violated")
 		}
 	}
 }
