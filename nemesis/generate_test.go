@@ -109,6 +109,19 @@ func TestKindsAreDrawnByWeight(t *testing.T) {
 	}
 }
 
+// A leader that answers nobody and goes on to lead is Redis' own: no store is given one.
+func TestStoresDoNotPauseTheirClients(t *testing.T) {
+	s, random := fiveNodes, rand.NewPCG(1, 2)
+	s.Store = &Store{}
+	for range 1000 {
+		for _, f := range (Generator{Faults: Weights{"node-pause": 1}, Most: 1}).Plan(s, time.Second, random) {
+			if f.Action.(*NodePause).ClientPause {
+				t.Fatal(f)
+			}
+		}
+	}
+}
+
 // Every kind that the setting has room for comes up, and so does every sort of
 // begin and end; a swarm does without some kinds in each plan.
 func TestPlansVary(t *testing.T) {

@@ -36,14 +36,3 @@ func TestCourseOfASeries(t *testing.T) {
 		}
 	}
 }
-
-// Every measure of a series can be shown.
-func TestMeasuresAreShown(t *testing.T) {
-	for _, s := range scenarios.AllSeries() {
-		for _, m := range s.Measures {
-			if figures[m].title == "" || figures[m].of == nil {
-				t.Errorf("%s: measure %d", s.Name, m)
-			}
-		}
-	}
-}
