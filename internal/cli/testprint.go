@@ -228,7 +228,7 @@ func (p *testPrinter) finish(interrupted bool) {
 		p.printf("\nStopped before the end: the other runs are not made.\n")
 	}
 	if len(p.notRun) > 0 {
-		p.printf("\nNot run, for lack of time in the budget of %s: %s.\n  Now:   %s\n", textfmt.Duration(p.budget), strings.Join(p.notRun, ", "), p.command(strings.Join(p.notRun, ",")))
+		p.printf("\nNot run, for lack of time in the budget of %s: %s.\n  Now:   %s\n", textfmt.Duration(p.budget), strings.Join(p.notRun, ", "), p.runOf(p.notRun))
 	}
 	for _, d := range p.doubts {
 		p.printf("\nUndecided in %s, %s.\n  Again: %s\n", d.storm, seeds(d.seeds), p.rerun(d))
@@ -243,28 +243,32 @@ func (p *testPrinter) finish(interrupted bool) {
 }
 
 // repeat returns the command that runs a stored run again.
-func (p *testPrinter) repeat(r testedRun) string {
-	return textfmt.Command(slices.Concat([]string{"test", "--again", r.dir}, p.given, []string{"--"}, p.Command)...)
-}
+func (p *testPrinter) repeat(r testedRun) string { return p.command("--again", r.dir) }
 
 // rerun returns the command that makes the first undecided run of a storm again, alone.
 func (p *testPrinter) rerun(d seedsOf) string {
-	storm := d.storm
-	for _, given := range p.testOptions.storms { // a storm of a file is found there only
-		if strings.HasSuffix(given, ".yaml") {
-			storm = strings.Join(p.testOptions.storms, ",")
-		}
+	alone := []string{"--parallel", "1"}
+	if p.again == "" {
+		alone = slices.Concat([]string{"--seed", fmt.Sprint(d.seeds[0])}, alone)
 	}
-	if p.again != "" {
-		return textfmt.Command(slices.Concat([]string{"test", "--again", p.again, "--parallel", "1"}, p.given, []string{"--"}, p.Command)...)
-	}
-	return p.command(storm, "--seed", fmt.Sprint(d.seeds[0]), "--parallel", "1")
+	return p.runOf([]string{d.storm}, alone...)
 }
 
-// command returns the command that makes the runs of some storms.
-func (p *testPrinter) command(storms string, more ...string) string {
-	sized := []string{"test", "--nodes", fmt.Sprint(p.config.Nodes), "--ttl", textfmt.Whole(p.config.TTL), "--storm", storms}
-	return textfmt.Command(slices.Concat(sized, more, p.given, []string{"--"}, p.Command)...)
+// runOf returns the command that makes the runs of some storms.
+func (p *testPrinter) runOf(storms []string, more ...string) string {
+	if p.again != "" {
+		return p.command(slices.Concat([]string{"--again", p.again}, more)...)
+	}
+	if slices.ContainsFunc(p.testOptions.storms, func(given string) bool { return strings.HasSuffix(given, ".yaml") }) {
+		storms = p.testOptions.storms // a storm of a file is found there only
+	}
+	sized := []string{"--nodes", fmt.Sprint(p.config.Nodes), "--ttl", textfmt.Whole(p.config.TTL), "--storm", strings.Join(storms, ",")}
+	return p.command(slices.Concat(sized, more)...)
+}
+
+// command returns a command that tests the same program.
+func (p *testPrinter) command(flags ...string) string {
+	return textfmt.Command(slices.Concat([]string{"test"}, flags, p.given, []string{"--"}, p.Command)...)
 }
 
 // seeds prints the seeds of some runs.

@@ -264,21 +264,24 @@ func (s *Summary) String() string {
 	if len(s.idle) > 0 {
 		missing = append(missing, "the faults of "+textfmt.List(s.idle))
 	}
-	if len(s.blind) == s.storms {
-		s.blind = []string{"all storms"}
+	blind := s.blind
+	if len(blind) == s.storms {
+		blind = []string{"all storms"}
 	}
 	var unasked []string
 	for _, p := range checker.Properties() {
-		if in := s.unasked[p]; len(in) == 1 || len(in) == 2 {
+		in := s.unasked[p]
+		if len(in) > 2 {
+			in = []string{in[0], textfmt.Count(len(in)-1, "more storm")}
+		}
+		if len(in) > 0 {
 			unasked = append(unasked, fmt.Sprintf("%s in %s", p.Code(), strings.Join(in, " and ")))
-		} else if len(in) > 2 {
-			unasked = append(unasked, fmt.Sprintf("%s in %s and %s", p.Code(), in[0], textfmt.Count(len(in)-1, "more storm")))
 		}
 	}
 	for _, list := range []struct {
 		what  string
 		names []string
-	}{{"violated, but not promised", unasked}, {"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}, {"B, L3 and a part of C not judged, for lack of known keys", s.blind}} {
+	}{{"violated, but not promised", unasked}, {"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}, {"B, L3 and a part of C not judged, for lack of known keys", blind}} {
 		if len(list.names) > 0 {
 			fmt.Fprintf(&b, "; %s: %s", list.what, strings.Join(list.names, ", "))
 		}
