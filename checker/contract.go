@@ -164,13 +164,31 @@ const (
 )
 
 // violate reports a violation by a call of a client, or by its hold. A call that was cancelled before is over.
-func (c *contract) violate(duty Duty, where Place, tell func() []Event, causes ...Cause) {
+func (c *contract) violate(duty Duty, where Place, tell func() []Event, causes ...func() Cause) {
 	c.breaches.add(func() Finding {
 		faults := slices.DeleteFunc(c.timeline.Faults.Between(where.From, where.To), func(v timeline.Fault) bool {
 			return v.From < where.From && v.Kind.Does(nemesis.CancelsCall)
 		})
-		return Finding{Duty: duty, Events: append(tell(), eventsOf(faults, timeline.Forever, false)...), Causes: causes, Where: &where}
+		f := Finding{Duty: duty, Events: append(tell(), eventsOf(faults, timeline.Forever, false)...), Where: &where}
+		for _, cause := range causes {
+			f.Causes = append(f.Causes, cause())
+		}
+		return f
 	})
+}
+
+// deletedBy returns the cause that a request of one client deleted the key of another; owner 0: of the hold that is
+// reported.
+func deletedBy(client, node int, when history.Time, owner int) func() Cause {
+	return func() Cause {
+		e := Event{Role: RoleLoss, From: when, Client: client, Nodes: oneNode(node)}
+		if owner == 0 {
+			e = e.say("a request of client %d deleted it", client)
+		} else {
+			e = e.say("a request of client %d deleted client %d's", client, owner)
+		}
+		return Cause{Assumption: OnlyHolder, Evidence: []Event{e}}
+	}
 }
 
 // calling is the call that the event returns from.
@@ -354,10 +372,9 @@ func (c *contract) judgeDeletion(d *timeline.KeyChange) {
 
 // deletedKey reports that a node, or the store (0), deleted the key of a hold that went on.
 func (c *contract) deletedKey(h *timeline.Hold, node, by int, when history.Time) {
-	var causes []Cause
+	var causes []func() Cause
 	if by != 0 && by != h.Client.Number {
-		asked := Event{Role: RoleLoss, From: when, Client: by, Nodes: oneNode(node)}
-		causes = broken(OnlyHolder, asked.say("a request of client %d deleted it", by))
+		causes = append(causes, deletedBy(by, node, when, 0))
 	}
 	c.violate(KeepsHeldKeys, placeOfHold(h, h.GrantedAt, when), func() []Event {
 		e := during(h, RoleLoss, when, 0)
@@ -457,11 +474,10 @@ func unbacked(e timeline.Electorate, did timeline.Nodes, what claimKind) string 
 // untrue reports a call that did not return the truth; but says what happened, and instead are the
 // keys that were deleted in place of the holder's.
 func (c *contract) untrue(what claimKind, where Place, token string, but func() string, instead ...timeline.WrongKey) {
-	var causes []Cause
+	var causes []func() Cause
 	if len(instead) > 0 {
 		k := &instead[0]
-		asked := Event{Role: RoleLoss, From: k.At, Client: k.Client, Nodes: oneNode(k.Node)}
-		causes = broken(OnlyHolder, asked.say("a request of client %d deleted client %d's", k.Client, k.Owner))
+		causes = append(causes, deletedBy(k.Client, k.Node, k.At, k.Owner))
 	}
 	c.violate(TellsTheTruth, where, func() []Event {
 		call, told := "release", "that it was still held"

@@ -143,6 +143,12 @@ func tableOf(lines []debateLine, head []string, cells func(debateLine) []string)
 	return t
 }
 
+// withResults returns the lines that have any.
+func (d *debate) withResults() []debateLine {
+	c := d.whole()
+	return slices.DeleteFunc(d.lines(), func(l debateLine) bool { return l.cells(d.found, c) == nil })
+}
+
 // claimWidth is the largest width of a claim on a terminal in characters.
 const claimWidth = 21
 
@@ -155,7 +161,7 @@ func (d *debate) printMain(out io.Writer) {
 		printTable(out, all)
 		return
 	}
-	lines := slices.DeleteFunc(d.lines(), func(l debateLine) bool { return l.cells(d.found, c) == nil })
+	lines := d.withResults()
 	printTable(out, tableOf(lines, heads(c), func(l debateLine) []string { return l.cells(d.found, c) }))
 	if len(lines) > 0 {
 		_, _ = fmt.Fprintln(out)
@@ -198,7 +204,7 @@ const mostSourced = 3
 
 // printSources prints the claims of a few rows with their sources.
 func (d *debate) printSources(out io.Writer) {
-	lines := slices.DeleteFunc(d.lines(), func(l debateLine) bool { return l.cells(d.found, d.whole()) == nil })
+	lines := d.withResults()
 	if d.unclaimed || len(lines) > mostSourced {
 		return
 	}

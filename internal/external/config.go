@@ -103,7 +103,7 @@ func wrong(field, format string, args ...any) error {
 const (
 	maxNodes   = 64
 	maxCallers = 100
-	maxTime    = 1000 * time.Hour
+	MaxTime    = 1000 * time.Hour // the longest of any time, also of a validity
 )
 
 // Validate returns a [nemesis.FieldError], whose path is a field of locktest.Config, for the first invalid field of a filled configuration.
@@ -131,8 +131,8 @@ func (c Config) Validate() error {
 
 // checkTTL returns an error unless a lock can have that TTL.
 func checkTTL(ttl time.Duration) error {
-	if ttl < 10*time.Millisecond || ttl > maxTime || ttl%time.Millisecond != 0 {
-		return fmt.Errorf("%v: want whole milliseconds, from 10ms to %s", ttl, textfmt.Whole(maxTime))
+	if ttl < 10*time.Millisecond || ttl > MaxTime || ttl%time.Millisecond != 0 {
+		return fmt.Errorf("%v: want whole milliseconds, from 10ms to %s", ttl, textfmt.Whole(MaxTime))
 	}
 	return nil
 }
@@ -142,8 +142,8 @@ func ValidateTime(field string, d time.Duration) error {
 	if d < 0 {
 		return wrong(field, "%v is negative", d)
 	}
-	if d > maxTime {
-		return wrong(field, "%v: want at most %s", d, textfmt.Whole(maxTime))
+	if d > MaxTime {
+		return wrong(field, "%v: want at most %s", d, textfmt.Whole(MaxTime))
 	}
 	return nil
 }

@@ -156,13 +156,12 @@ func (l *Limit) refuse(shown any, v float64) error {
 	if v < 0 && l.min == 0 && l.Max == "" && !l.Above {
 		return fmt.Errorf("%v is negative", shown)
 	}
-	return &outOfRange{shown: shown, zero: v == 0, want: l}
+	return &outOfRange{shown, l}
 }
 
 // outOfRange is the error of a number that is not in the range of its limit.
 type outOfRange struct {
-	shown any
-	zero  bool
+	shown any // the number
 	want  *Limit
 }
 

@@ -143,7 +143,7 @@ func Locate(text []byte, err error) error {
 		return err
 	}
 	n, found := find(root.Content[0], wrong.Path)
-	if out := new(outOfRange); !found && errors.As(wrong.Err, &out) && out.zero {
+	if out := new(outOfRange); !found && errors.As(wrong.Err, &out) && reflect.ValueOf(out.shown).IsZero() {
 		err = &FieldError{Path: wrong.Path, Err: fmt.Errorf("%w: want %s", errMissing, out.want)}
 	}
 	return fmt.Errorf("line %d: %w", n.Line, err)

@@ -139,9 +139,6 @@ func (k *client) receive(m FromProgram) error {
 	return k.calls.answer(m)
 }
 
-// longestValidity is the longest end of validity that is believed, in ms from now on: 1000 h, the longest time here.
-const longestValidity = 1000 * 3600 * 1000
-
 // checkUntil returns an error if the end of a validity cannot be on the clock of now_ms, or not in milliseconds: it is
 // no defect of the lock.
 func (k *client) checkUntil(ms *float64) error {
@@ -150,7 +147,7 @@ func (k *client) checkUntil(ms *float64) error {
 		return nil
 	case !k.clock:
 		return errors.New("until_ms needs a ready with now_ms, which shows that both read the same clock")
-	case *ms < k.begun || *ms > now()+longestValidity:
+	case *ms < k.begun || *ms > now()+milliseconds(external.MaxTime):
 		return fmt.Errorf("until_ms is %.3f, and the program began at %.3f: want milliseconds of the clock of now_ms, CLOCK_MONOTONIC", *ms, k.begun)
 	}
 	return nil

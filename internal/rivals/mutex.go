@@ -160,6 +160,9 @@ func (a *attempt) setUntil(until env.Instant) {
 // check is the validity check, which a scheme does last.
 func (a *attempt) check() error {
 	m := a.mutex
+	if a.member != nil { // a heartbeat may have been answered since the try began
+		a.until = max(a.until, a.member.session.until())
+	}
 	m.Observer.Observe(a.event(env.StepBeforeCheck))
 	if a.validity = a.until.Sub(m.now()); a.validity <= 0 {
 		return fmt.Errorf("%w: it ended %v ago", ErrValidity, -a.validity)

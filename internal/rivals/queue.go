@@ -29,7 +29,6 @@ func (q *queue) acquire(ctx context.Context, a *attempt) error {
 			case err != nil:
 				return err
 			case before.Revision == 0:
-				a.until = max(a.until, a.member.session.until()) // a heartbeat may have been answered meanwhile
 				return a.check()
 			}
 			if err := a.await(ctx, before); err != nil {

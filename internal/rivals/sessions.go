@@ -198,7 +198,6 @@ func (c *chubby) acquire(ctx context.Context, a *attempt) error {
 			holder, err := a.create(ctx, env.StoreRequest{Key: path(a.resource), Session: s.id, Delay: c.delay})
 			switch {
 			case err == nil:
-				a.until = max(a.until, s.until()) // a heartbeat may have been answered meanwhile
 				return a.check()
 			case holder.Revision == 0:
 				return err // in a lock-delay, for one

@@ -18,11 +18,11 @@
 // # Modelled
 //
 // A late holder works on after its validity. Its probability is an upper bound, up to a fifth too high if round trips
-// are short against the hold and the interval of extensions: each
-// kind of pause comes at a constant rate from the request for a lease on, with independent lengths, so their
-// sum is a compound Poisson variable, computed by Panjer's recursion (ASTIN Bulletin 12, 1981) on a grid of 256
-// cells; extensions with their retries, and a read and a write of the resource, are added. Beyond the longest of n samples the probability is 3/n,
-// which they leave open at 95 %. A late holder counts as a violation of effect exclusion: somebody always waits.
+// are short against the hold and the interval of extensions: each kind of pause comes at a constant rate from the
+// request for a lease on, with independent lengths, so their sum is a compound Poisson variable, computed by Panjer's
+// recursion (ASTIN Bulletin 12, 1981) on a grid of 256 cells; extensions with their retries, and a read and a write of
+// the resource, are added. Beyond the longest of n samples the probability is 3/n, which they leave open at 95 %. A
+// late holder counts as a violation of effect exclusion: somebody always waits.
 //
 // # Measured, in the simulator
 //
@@ -37,6 +37,6 @@
 // Among the settings that meet all wishes with headroom (half of the downtime and of the
 // violations, four fifths of p99), or otherwise just so, these are preferred, in this order:
 // no extension, since an extension needs something running in the background; the shortest
-// TTL of 1, 1.5, 2, 3, 5 and 7 times powers of ten, since a dead holder blocks the others for that long; the longest retry delay, which
-// causes the fewest requests; the shortest node timeout.
+// TTL of 1, 1.5, 2, 3, 5 and 7 times powers of ten, since a dead holder blocks the others for
+// that long; the longest retry delay, which causes the fewest requests; the shortest node timeout.
 package tune

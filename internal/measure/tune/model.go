@@ -128,10 +128,10 @@ func (m *model) figures(s Setting) Figures {
 // pauses and the resource's round trips. A lease counts from its request, so pauses while the
 // holder waits for nodes or the resource count too.
 func (m *model) lateHolder(s Setting) (sum float64) {
-	asking := resourceTrips * m.pace.quantile(0.99)
+	asking, resource := resourceTrips*m.pace.quantile(0.99), slices.Repeat([]func(time.Duration) float64{m.pace.above}, resourceTrips)
 	if s.ExtendEvery == 0 {
 		for _, h := range m.holds {
-			sum += h.of * m.beyond(h.time+s.NodeTimeout+asking, s.slack(h.time), m.pace.above, m.pace.above)
+			sum += h.of * m.beyond(h.time+s.NodeTimeout+asking, s.slack(h.time), resource...)
 		}
 		return sum
 	}
@@ -141,10 +141,10 @@ func (m *model) lateHolder(s Setting) (sum float64) {
 	for _, h := range m.holds {
 		windows += h.of * max(1, float64(h.time)/float64(s.ExtendEvery))
 	}
-	lease, extension := m.quorumAbove, m.extensionAbove(s)
-	sum = m.beyond(window+asking, slack, lease, extension, m.pace.above, m.pace.above)
+	quorum := []func(time.Duration) float64{m.quorumAbove, m.extensionAbove(s)} // for the lease, and for the next
+	sum = m.beyond(window+asking, slack, slices.Concat(quorum, resource)...)
 	if windows > 1 {
-		sum += (windows - 1) * m.beyond(window, slack, lease, extension)
+		sum += (windows - 1) * m.beyond(window, slack, quorum...)
 	}
 	return min(1, sum)
 }

@@ -70,7 +70,7 @@ func TestLateHoldersInTheSimulator(t *testing.T) {
 				if every == 0 { // in the simulator work goes on during a pause, so the pauses come before the write
 					begin = nemesis.When(1, env.StepBeforeWrite, 0)
 				}
-				setting.Plan = append(setting.Plan[:0], nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: begin, End: nemesis.After(stood)})
+				setting.Plan = nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: begin, End: nemesis.After(stood)}}
 			}
 			setting.Horizon = time.Minute + stood
 			holder := scenarios.Client{Workload: "section", Resource: resource, Rounds: 1}
