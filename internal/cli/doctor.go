@@ -23,8 +23,9 @@ func newDoctor() *cobra.Command {
 		Use:   "doctor ADDRESS…",
 		Short: "Say which of Redlock's assumptions your Redis servers break",
 		Long: `Read what Redis servers are, and say which assumptions of Redlock they break: eviction,
-persistence, replicas and automatic failover, one server behind two addresses, wall clocks
-that are apart, round-trip times, uptime, the commands of a lock and the user's rights.
+persistence, replicas and automatic failover, one server behind two addresses, servers on
+one host, wall clocks that are apart, round-trip times, uptime, the commands of a lock and
+the user's rights.
 Each finding names the setting that was read, a scenario that shows what can happen, and
 what helps.
 

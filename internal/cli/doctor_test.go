@@ -45,6 +45,8 @@ func TestGoldenDoctor(t *testing.T) {
 			g.Setting = "TIME: 0.3 ms apart, ± 0.2 ms"
 		case "commands":
 			g.Setting = "redis_version 7.0.15"
+		case "machine":
+			g.Setting = "host r"
 		}
 	}
 	for file, markdown := range map[string]bool{"servers.txt": false, "servers.md": true} {

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +41,8 @@ func newReport(read []reading) Report {
 			}
 		}
 	}
-	all = append(all, identities(read)...)
+	all = append(all, shared(read, "identity", "same server", "run_id", runID)...)
+	all = append(all, shared(distinct(read), "machine", "same host", "host", host)...)
 	all = append(all, clocks(read)...)
 	r.Findings = merged(all)
 	r.Verdict = r.Findings[0].Severity
@@ -225,23 +227,28 @@ func (r *reading) readable() (f Finding) {
 	return f
 }
 
-// identities returns the findings about servers behind several addresses.
-func identities(read []reading) (all []Finding) {
-	seen := map[string][]string{}
+// shared returns a finding for each value of a setting that several of the servers have.
+func shared(read []reading, check, what, setting string, of func(reading) string) (all []Finding) {
+	addresses := map[string][]string{}
 	for _, r := range read {
-		if id := r.settings["run_id"]; id != "" {
-			seen[id] = append(seen[id], r.address)
-		}
+		addresses[of(r)] = append(addresses[of(r)], r.address)
 	}
 	for _, r := range read {
-		id := r.settings["run_id"]
-		if addresses := seen[id]; len(addresses) > 1 && addresses[0] == r.address {
-			f := trouble("same server", "run_id "+id)
-			f.Check, f.Servers = "identity", addresses
+		value := of(r)
+		if same := addresses[value]; value != "" && len(same) > 1 && same[0] == r.address {
+			f := trouble(what, setting+" "+value)
+			f.Check, f.Servers = check, same
 			all = append(all, f)
 		}
 	}
 	return all
+}
+
+func runID(r reading) string { return r.settings["run_id"] }
+
+func host(r reading) string {
+	name, _, _ := net.SplitHostPort(r.address) // parse has checked it
+	return name
 }
 
 // stepThreshold is the smallest difference that NTP steps instead of slewing, by default.

@@ -31,15 +31,11 @@ func facts(read []reading, findings []Finding) (f Facts) {
 	}
 	var times []Duration
 	var clocked []*reading
-	seen, kept := map[string]bool{}, len(persistences)-1
-	for i := range read {
-		r := &read[i]
-		id := r.settings["run_id"]
-		if r.err != nil || r.settings["redis_mode"] == "sentinel" || seen[id] {
-			continue
-		}
-		seen[id] = id != ""
-		f.Nodes++
+	kept := len(persistences) - 1
+	nodes := distinct(read)
+	f.Nodes = len(nodes)
+	for i := range nodes {
+		r := &nodes[i]
 		for _, t := range r.pings {
 			times = append(times, Duration(t.Round(time.Microsecond)))
 		}
@@ -60,4 +56,15 @@ func facts(read []reading, findings []Finding) (f Facts) {
 		}
 	}
 	return f
+}
+
+// distinct returns the servers that replied and keep keys, each once.
+func distinct(read []reading) (list []reading) {
+	for _, r := range read {
+		again := slices.ContainsFunc(list, func(other reading) bool { return runID(r) != "" && runID(r) == runID(other) })
+		if r.err == nil && r.settings["redis_mode"] != "sentinel" && !again {
+			list = append(list, r)
+		}
+	}
+	return list
 }

@@ -74,6 +74,8 @@ var troubles = map[string]struct {
 		checker.KeepsAcknowledged, "failover", ""},
 	"same server": {Broken, "The addresses lead to one server, which votes more than once: when it loses its keys, a majority can be lost.",
 		checker.OneMaster, "crash-restart", "Name independent servers."},
+	"same host": {Note, "The servers have one host. If that is one machine, a crash or a wrong clock of it takes all their votes at once.",
+		checker.KeepersReached, "majority-crash", "Run each server on a machine of its own, in a zone of its own."},
 
 	"clocks apart": {Note, "The wall clocks are apart. Keys live by them: if a clock is put right by a step, keys expire early or late.",
 		checker.ClocksAgree, "node-clock-jump", "Keep clocks right with NTP, and let it slew, not step."},
