@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // enter runs do, in a bubble if time is virtual on the backend. An error of a bubble names
@@ -51,17 +54,17 @@ func runInBubble(t *testing.T, code userCode, do func(ctx context.Context) error
 	go func() {
 		err := errors.New("the run was ended by t.FailNow")
 		defer func() { over <- err }()
-		err = bubble(t, dog, do)
+		err = bubble(t, dog, code, do)
 	}()
 	return dog.await(over, code)
 }
 
 // bubble is runInBubble without a limit of the time for which virtual time may stand still.
-func bubble(t *testing.T, dog *watchdog, do func(ctx context.Context) error) (err error) {
+func bubble(t *testing.T, dog *watchdog, code userCode, do func(ctx context.Context) error) (err error) {
 	returned := false
 	defer func() {
 		if p := recover(); p != nil {
-			err = bubbleError(p, returned, err)
+			err = bubbleError(p, returned, code, err)
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,26 +91,43 @@ const lingerTime = time.Minute
 
 // bubbleError returns the error of a bubble that has panicked. While its function runs that
 // cannot be a deadlock, because the watchdog's goroutine always wakes.
-func bubbleError(p any, returned bool, err error) error {
+func bubbleError(p any, returned bool, code userCode, err error) error {
 	if !returned {
 		return errors.Join(err, fmt.Errorf("cannot start a bubble of testing/synctest: %v", p))
 	}
-	return errors.Join(err, fmt.Errorf("goroutines of the lock are left behind after the run and its cleanup functions: end them in a function passed to env.Cleanup\n\n%s", leftBehind(newestBubble())))
+	left := newestBubble()
+	what := "goroutines of the lock are left behind after the run and its cleanup functions: end them in a function passed to env.Cleanup"
+	if slices.ContainsFunc(left, goroutine.calls) {
+		what = "the calls that have not returned wait here:" // and may have left other goroutines behind
+		left = slices.DeleteFunc(left, func(g goroutine) bool { return !g.calls() })
+	}
+	return errors.Join(err, fmt.Errorf("%s%s", what, stacks(left, code)))
 }
 
-// maxShownGoroutines is how many goroutines of a bubble are shown.
-const maxShownGoroutines = 5
+// calls reports whether a goroutine is a client's, and so within a call of the lock.
+func (g goroutine) calls() bool { return g.mentions("locktest.(*userlocker).") }
 
-// leftBehind returns the stack traces of some goroutines.
-func leftBehind(list []goroutine) string {
+// maxShownStacks is how many different stacks are shown.
+const maxShownStacks = 5
+
+// stacks returns the stacks of goroutines, equal ones once.
+func stacks(list []goroutine, code userCode) string {
 	var texts []string
-	for _, g := range list[:min(len(list), maxShownGoroutines)] {
-		texts = append(texts, g.text)
+	count := map[string]int{}
+	for _, g := range list {
+		text := " [" + g.state + "]:" + g.short(code)
+		if count[text]++; count[text] == 1 {
+			texts = append(texts, text)
+		}
 	}
-	if more := len(list) - len(texts); more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
+	var b strings.Builder
+	for _, text := range texts[:min(len(texts), maxShownStacks)] {
+		fmt.Fprintf(&b, "\n\n%s%s", textfmt.Count(count[text], "goroutine"), text)
 	}
-	return strings.Join(texts, "\n\n")
+	if more := len(texts) - maxShownStacks; more > 0 {
+		fmt.Fprintf(&b, "\n\nand %d more", more)
+	}
+	return b.String()
 }
 
 // insideBubble reports whether the caller is in a bubble.

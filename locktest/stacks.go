@@ -17,7 +17,6 @@ type goroutine struct {
 	durable        bool   // blocked so that virtual time may advance
 	frames         []frame
 	creator        int // the goroutine that started it; 0: unknown
-	text           string
 }
 
 // frame is a call on a stack. The last frame of a goroutine is the statement that started
@@ -61,7 +60,7 @@ func newestBubble() []goroutine {
 //		/home/me/orders/lock.go:12 +0x8b
 func parseGoroutine(text string) goroutine {
 	lines := strings.Split(text, "\n")
-	g := goroutine{text: text}
+	var g goroutine
 	head, rest, _ := strings.Cut(lines[0], " [")
 	_, _ = fmt.Sscanf(head, "goroutine %d", &g.number)
 	rest = strings.TrimSuffix(rest, "]:")
@@ -160,4 +159,24 @@ func (u userCode) line(g goroutine, all []goroutine) (frame, bool) {
 // String returns the place and the function, as in "lock.go:31 (orders.(*Lock).Acquire)".
 func (f frame) String() string {
 	return fmt.Sprintf("%s (%s)", path.Base(f.place), path.Base(f.function))
+}
+
+// maxShownFrames is how many calls of a stack are shown.
+const maxShownFrames = 12
+
+// short returns the newest calls of the stack, without their arguments, up to the call by
+// this module.
+func (g goroutine) short(code userCode) string {
+	frames := g.frames
+	if i := slices.IndexFunc(frames, func(f frame) bool { return within(packageOf(f.function), ownModule) && !code.has(f.function) }); i > 0 {
+		frames = frames[:i]
+	}
+	var b strings.Builder
+	for _, f := range frames[:min(len(frames), maxShownFrames)] {
+		fmt.Fprintf(&b, "\n\t%s\n\t\t%s", path.Base(f.function), f.place)
+	}
+	if more := len(frames) - maxShownFrames; more > 0 {
+		fmt.Fprintf(&b, "\n\t… and %d more", more)
+	}
+	return b.String()
 }

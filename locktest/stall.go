@@ -3,7 +3,6 @@ package locktest
 import (
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -177,24 +176,4 @@ func remedy(busy []goroutine) string {
 		return "go-redis holds this mutex while it waits for a node's answer about maintenance notifications. Turn them off in redis.Options:\n\n\tMaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}"
 	}
 	return ""
-}
-
-// maxShownFrames is how many calls of a stack are shown.
-const maxShownFrames = 12
-
-// short returns the newest calls of the stack, without their arguments, up to the call by
-// this module.
-func (g goroutine) short(code userCode) string {
-	frames := g.frames
-	if i := slices.IndexFunc(frames, func(f frame) bool { return within(packageOf(f.function), ownModule) && !code.has(f.function) }); i > 0 {
-		frames = frames[:i]
-	}
-	var b strings.Builder
-	for _, f := range frames[:min(len(frames), maxShownFrames)] {
-		fmt.Fprintf(&b, "\n\t%s\n\t\t%s", path.Base(f.function), f.place)
-	}
-	if more := len(frames) - maxShownFrames; more > 0 {
-		fmt.Fprintf(&b, "\n\t… and %d more", more)
-	}
-	return b.String()
 }

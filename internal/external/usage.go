@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Capabilities are what runs have shown about the lock. They decide what it can be asked to
@@ -112,9 +114,13 @@ func (u *Usage) calls(what string, client int) (over func()) {
 func (u *Usage) Unreturned() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	var deaf []error
+	clients := map[string][]string{}
 	for _, client := range slices.Sorted(maps.Keys(u.open)) {
-		deaf = append(deaf, fmt.Errorf("client %d: %s has not returned, though its context has ended", client, u.open[client]))
+		clients[u.open[client]] = append(clients[u.open[client]], fmt.Sprint("client ", client))
+	}
+	var deaf []error
+	for _, what := range slices.Sorted(maps.Keys(clients)) {
+		deaf = append(deaf, fmt.Errorf("%s: %s has not returned, though its context has ended", textfmt.List(clients[what]), what))
 	}
 	return errors.Join(deaf...)
 }
