@@ -48,7 +48,8 @@ func newRun() *cobra.Command {
 and results are stored only with --out.
 
 Of many runs --out keeps the first, and the first that violates each property or leaves
-it open. --format json and csv have every run, with its replay string.
+it open. --format json and csv have every run, with its replay string and times in
+nanoseconds.
 
 --faults adds faults to each run, generated from its seed; "lockstorm list faults" names
 the kinds. Expected verdicts apply only to the scenario's own fault plan: with generated

@@ -78,6 +78,9 @@ func (m *model) basis(want Wanted, w Weighed, v Validation) []Basis {
 			quorum += fmt.Sprintf("; the loss of zone %d leaves %s", i+1, textfmt.Count(m.Nodes-z.Nodes, "node"))
 			if m.Nodes-z.Nodes < m.quorum() {
 				quorum += ", and no quorum"
+			} else {
+				p50, p99 := m.quorumWithout(i)
+				quorum += fmt.Sprintf(", and a quorum in %v (p50) to %v (p99)", short(p50), short(p99))
 			}
 		}
 	}

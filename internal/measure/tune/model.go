@@ -88,11 +88,10 @@ func newModel(k Known) *model {
 	for i := range k.Pauses {
 		k.Pauses[i].Length = k.Pauses[i].Length.ready()
 	}
-	var nodes []Length
 	for i := range zones {
 		zones[i].RoundTrip = zones[i].RoundTrip.ready()
-		nodes = append(nodes, slices.Repeat([]Length{zones[i].RoundTrip}, zones[i].Nodes)...)
 	}
+	nodes := roundTrips(zones)
 	slices.SortStableFunc(nodes, func(a, b Length) int { return cmp.Compare(a.quantile(0.99), b.quantile(0.99)) })
 	k.Hold, k.Contention.Think = k.Hold.ready(), k.Contention.Think.ready()
 	k.Crashes.Persistence = cmp.Or(k.Crashes.Persistence, nemesis.Nothing)
@@ -209,20 +208,39 @@ func atLeast(k int, events []float64) (sum float64) {
 	return min(1, sum)
 }
 
-// quorumAbove returns the probability that a quorum's answer takes longer than x: so many nodes are slower
-// that those left are no quorum.
-func (m *model) quorumAbove(x time.Duration) float64 {
+// quorumAbove returns the probability that a quorum's answer takes longer than x.
+func (m *model) quorumAbove(x time.Duration) float64 { return m.quorumOfAbove(m.nodes, x) }
+
+// quorumOfAbove is quorumAbove while only these nodes are up: so many of them are slower that those left are no
+// quorum.
+func (m *model) quorumOfAbove(nodes []Length, x time.Duration) float64 {
 	var slower []float64
-	for _, node := range m.nodes {
+	for _, node := range nodes {
 		slower = append(slower, node.above(x))
 	}
-	return atLeast(m.spare()+1, slower)
+	return atLeast(len(nodes)-m.quorum()+1, slower)
 }
 
 // quorumTrip returns the round trip of a quorum that a share p of all does not exceed: that of the k-th
 // fastest node, k being the quorum.
-func (m *model) quorumTrip(p float64) time.Duration {
-	return time.Duration(sort.Search(int(longestLength), func(x int) bool { return m.quorumAbove(time.Duration(x)) <= 1-p }))
+func (m *model) quorumTrip(p float64) time.Duration { return m.quorumTripOf(m.nodes, p) }
+
+func (m *model) quorumTripOf(nodes []Length, p float64) time.Duration {
+	return time.Duration(sort.Search(int(longestLength), func(x int) bool { return m.quorumOfAbove(nodes, time.Duration(x)) <= 1-p }))
+}
+
+// quorumWithout returns the median and the 99th percentile of a quorum's round trip while zone i is lost.
+func (m *model) quorumWithout(i int) (p50, p99 time.Duration) {
+	left := roundTrips(slices.Concat(m.zones[:i:i], m.zones[i+1:]))
+	return m.quorumTripOf(left, 0.5), m.quorumTripOf(left, 0.99)
+}
+
+// roundTrips returns that of each node.
+func roundTrips(zones []Zone) (nodes []Length) {
+	for _, z := range zones {
+		nodes = append(nodes, slices.Repeat([]Length{z.RoundTrip}, z.Nodes)...)
+	}
+	return nodes
 }
 
 // beyond returns the probability that the pauses in a running time, and round trips, take longer than a slack.

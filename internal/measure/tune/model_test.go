@@ -111,6 +111,10 @@ func TestQuorumOfZones(t *testing.T) {
 			t.Errorf("a quorum of %v answers after %v, want %v", m.zones, got, want)
 		}
 	}
+	near := zones(Zone{2, uniform(ms, ms)}, Zone{2, uniform(20*ms, 20*ms)}, Zone{1, uniform(80*ms, 80*ms)})
+	if p50, p99 := near.quorumWithout(0); p50 != 80*ms || p99 != 80*ms {
+		t.Errorf("without the nearest zone a quorum answers after %v, %v", p50, p99)
+	}
 	m := zones(Zone{2, percentiles(ms, 4*ms, 50*ms)}, Zone{2, percentiles(3*ms, 9*ms, 80*ms)}, Zone{1, percentiles(20*ms, 50*ms, 200*ms)})
 	d, seen := rng{rand.New(rand.NewPCG(1, 2))}, []time.Duration{}
 	for range 100_000 {
