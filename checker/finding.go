@@ -109,7 +109,10 @@ type violations struct {
 }
 
 // add counts a violation. It calls describe for the first only, because describing a violation
-// takes longer than finding it.
+// takes longer than finding it. Inlined, each description would enlarge the stack of the clients
+// that a simulation judges, and a larger stack is copied as it grows.
+//
+//go:noinline
 func (b *violations) add(describe func() Finding) {
 	if b.count++; b.count == 1 {
 		b.first = describe()

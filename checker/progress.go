@@ -474,11 +474,12 @@ type waiting struct {
 	long  bool         // the wait has been found too long
 	first history.Time // when the first try began
 
-	gone        keptKey      // the last key that went away
-	goneAt      history.Time // when it did
+	goneAt      history.Time // when the last key went away
+	goneFrom    int          // the node from which it did, if that has no other now: see [waiting.lastGone]
+	gone        keptKey      // otherwise that key
 	vacant      bool         // the resource has been found free for too long
 	vacantSince history.Time // since then
-	kept        []keptKey    // keys on the nodes
+	kept        []keptKey    // by node, from 1
 
 	ends     []tryEnd     // how tries ended since the last grant
 	outlived *outlivedTry // the last refused try that took longer than its TTL

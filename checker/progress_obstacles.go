@@ -11,9 +11,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
-// keptKey is a key of a resource on a node, as deadlock freedom follows it.
+// keptKey is the key of a resource on a node, as deadlock freedom follows it.
 type keptKey struct {
 	node     int
+	there    bool // else it is gone
 	token    string
 	client   int // that set it; 0: not known
 	set      history.Time
@@ -46,42 +47,49 @@ type keyNews struct {
 // clock wrong. On a node with a right clock a key that lives longer is the lock's own doing.
 func (p *progress) key(n *keyNews, now history.Time) {
 	w := p.of(n.resource)
-	i := len(w.kept) - 1
-	for i >= 0 && w.kept[i].node != n.node {
-		i--
-	}
+	k := w.keyOn(n.node)
 	switch {
-	case n.kind == history.KeyExtended && i >= 0:
-		k := &w.kept[i]
-		k.extended, k.by, k.endless = now, n.client, n.endless
-		return
 	case n.kind == history.KeySet:
-		h := n.resource.Find(n.token)
-		k := keptKey{node: n.node, token: n.token, client: n.client, set: now, extended: timeline.LongAgo, endless: n.endless, late: h == nil || h.Over && h.EndedAt < now}
+		if w.goneFrom == n.node {
+			w.gone, w.goneFrom = *k, 0
+		}
+		h, set := n.resource.Find(n.token), now
+		if k.there {
+			set = k.set
+		}
+		*k = keptKey{node: n.node, there: true, token: n.token, client: n.client, set: set, extended: timeline.LongAgo, endless: n.endless, late: h == nil || h.Over && h.EndedAt < now}
 		if h != nil && k.late {
 			k.tried = h.EndedAt
 		}
-		if i >= 0 {
-			k.set = w.kept[i].set
-			w.kept = timeline.Cut(w.kept, i)
+	case !k.there:
+	case n.kind == history.KeyExtended:
+		k.extended, k.by, k.endless = now, n.client, n.endless
+	case n.kind == history.KeyGone:
+		k.there, w.goneFrom, w.goneAt = false, n.node, now
+		if n.expired && p.slow(k) {
+			if k.set <= p.start(w) {
+				w.clear, w.long = now, false
+			}
+			set := k.set
+			p.long = timeline.Without(p.long, func(l *longWait) bool { return l.resource == n.resource && set <= l.start && l.at <= now })
 		}
-		if w.kept == nil {
-			w.kept = make([]keptKey, 0, p.excuses.voters.Count())
-		}
-		w.kept = append(w.kept, k)
-		return
-	case i < 0 || n.kind != history.KeyGone:
-		return
 	}
-	k := w.kept[i]
-	w.kept = timeline.Cut(w.kept, i)
-	w.gone, w.goneAt = k, now
-	if n.expired && p.slow(&k) {
-		if k.set <= p.start(w) {
-			w.clear, w.long = now, false
-		}
-		p.long = timeline.Without(p.long, func(l *longWait) bool { return l.resource == n.resource && k.set <= l.start && l.at <= now })
+}
+
+// keyOn returns the key on a node, which may be gone. The pointer is valid until the next call.
+func (w *waiting) keyOn(node int) *keptKey {
+	if node > len(w.kept) {
+		w.kept = append(w.kept, make([]keptKey, node-len(w.kept))...)
 	}
+	return &w.kept[node-1]
+}
+
+// lastGone returns the last key that went away.
+func (w *waiting) lastGone() keptKey {
+	if w.goneFrom > 0 {
+		return *w.keyOn(w.goneFrom)
+	}
+	return w.gone
 }
 
 // slow reports whether a fault can have made the clock of the key's node slow, so that it keeps the key
@@ -93,7 +101,7 @@ func (p *progress) slow(k *keptKey) bool {
 // endKeys notes on the keys of a token how its try or hold ended.
 func (w *waiting) endKeys(h *timeline.Hold, by history.Kind, at history.Time, reason string) {
 	for i := range w.kept {
-		if k := &w.kept[i]; k.token == h.Token && k.end == (ending{}) {
+		if k := &w.kept[i]; k.there && k.token == h.Token && k.end == (ending{}) {
 			k.end, k.reason = ending{by, h.Client.Number, at}, reason
 		}
 	}
@@ -102,7 +110,7 @@ func (w *waiting) endKeys(h *timeline.Hold, by history.Kind, at history.Time, re
 // pass notes that a hold was granted beside the keys of others, which were there when it was called.
 func (w *waiting) pass(h *timeline.Hold) {
 	for i := range w.kept {
-		if k := &w.kept[i]; k.token != h.Token && k.set < h.Acquire.At {
+		if k := &w.kept[i]; k.there && k.token != h.Token && k.set < h.Acquire.At {
 			k.passed = true
 		}
 	}
@@ -111,7 +119,7 @@ func (w *waiting) pass(h *timeline.Hold) {
 // inTheWay lists the keys of others that stand in the way of a try.
 func (w *waiting) inTheWay(h *timeline.Hold) (list []keptKey) {
 	for _, k := range w.kept {
-		if k.token != h.Token && !k.passed {
+		if k.there && k.token != h.Token && !k.passed {
 			list = append(list, k)
 		}
 	}
@@ -259,8 +267,8 @@ func (p *progress) tellKeys(h *timeline.Hold, from, now history.Time) (told []Ev
 			return o != nil && o.Granted && o.GrantedAt == now
 		})
 	}
-	if len(keys) == 0 && w.goneAt > from && w.gone.token != h.Token {
-		keys, now = append(keys, w.gone), w.goneAt
+	if gone := w.lastGone(); len(keys) == 0 && w.goneAt > from && gone.token != h.Token {
+		keys, now = append(keys, gone), w.goneAt
 	}
 	if len(keys) == 0 {
 		return []Event{Event{Role: RoleWait, Resource: resource}.say("no recorded key of %s stood in the way", quoted(resource))}

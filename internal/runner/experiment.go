@@ -268,7 +268,7 @@ func (e Experiment) runTasks(ctx context.Context, world World) error {
 	if err == nil {
 		err = world.Run(ctx, func(client int) {
 			users[client-1].run()
-			e.leave(users[client-1])
+			users[client-1].leave(&e.header)
 		})
 	}
 	for _, u := range users {
@@ -287,11 +287,11 @@ type abandoner interface{ OnAbandon(func()) }
 type abandonable interface{ Abandon() }
 
 // leave closes the lock of a client that has made its rounds, and waits until its keys have to be gone.
-func (e Experiment) leave(u *user) {
+func (u *user) leave(h *history.Header) {
 	if l, can := u.lock.(earlyCloser); can {
 		l.CloseEarly()
-		if e.header.Keys {
-			_ = u.runtime.Sleep(context.Background(), u.runtime.Now(env.Monotonic).Add(e.header.Bounds.Cleanup+time.Millisecond))
+		if h.Keys {
+			_ = u.runtime.Sleep(context.Background(), u.runtime.Now(env.Monotonic).Add(h.Bounds.Cleanup+time.Millisecond))
 		}
 	}
 }

@@ -56,11 +56,7 @@ func text(s string) uint64 {
 func longText(s string) uint64 {
 	t := trace(len(s)) * mul8 // spread, or it could make up for a byte
 	if len(s) < 8 {
-		var short uint64
-		for i := range len(s) {
-			short |= uint64(s[i]) << (8 * i)
-		}
-		t.add(short)
+		t.add(short(s))
 		return uint64(t)
 	}
 	last := word(s[len(s)-8:])
@@ -72,6 +68,22 @@ func longText(s string) uint64 {
 	}
 	t.add(last)
 	return uint64(t)
+}
+
+// short returns a string of one to seven bytes as a number. Loads that overlap take the place of a loop.
+func short(s string) uint64 {
+	last := len(s) - 1
+	if last >= 3 {
+		return uint64(half(s)) | uint64(half(s[last-3:]))<<(8*(last-3))
+	}
+	middle := len(s) / 2
+	return uint64(s[0]) | uint64(s[middle])<<(8*middle) | uint64(s[last])<<(8*last)
+}
+
+// half reads the first four bytes of a string.
+func half(s string) uint32 {
+	_ = s[3]
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
 // word reads the first eight bytes of a string; the compiler makes one load of
