@@ -588,7 +588,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 			make: func(env locktest.Env) locktest.Locker {
 				return locktest.LockerFunc(func(context.Context, string) (locktest.Hold, error) { select {} })
 			},
-			want: []string{"client 1: Lock has not returned, though its context has ended", "failure_test.go"},
+			want: []string{"client 1, client 2 and client 3: Lock has not returned, though its context has ended", "wait here:\n\n3 goroutines", "failure_test.go"},
 		},
 		"cleanup that does not return": {
 			make: func(env locktest.Env) locktest.Locker {
