@@ -33,7 +33,7 @@ var storeFindings = []Finding{
 			{Subjects: all("etcd-mutex"), Storms: cutOff, Properties: all(v1, v2), Seldom: true},
 			{Subjects: all("etcd-mutex"), Storms: cutOff, Properties: all(v3), Seldom: true},
 		},
-		What: "A holder is cut off. The members end its lease a TTL after its last heartbeat, within half a second. The client counts the TTL from the last answer, looks only once a second whether it is over, and Session.Done closes after another client has been granted the lock. etcd says that its locks do not exclude such overlaps, and that the resource has to check the revision of the key. A holder that counts a TTL from the request of its last heartbeat does not overlap (the example of stores/etcdtest).",
+		What: "A holder is cut off. The members end its lease a TTL after its last heartbeat, within half a second. The client counts the TTL from the last answer, looks only once a second whether it is over, and Session.Done closes after another client has been granted the lock. The same happened in 1 of 10 runs of node-stands-still of locktest, TTL 1 s: the leader stood still for 1.5 s between the request for the key and its reply, so the grant came when its lease was over. etcd says that its locks do not exclude such overlaps, and that the resource has to check the revision of the key. A holder that counts a TTL from the request of its last heartbeat does not overlap (the example of stores/etcdtest).",
 		Says: "“It allows a situation that the server revokes the lease but the client still claims it owns the lease” (etcd's documentation, “Notes on the usage of lock and lease”).",
 		Link: "https://github.com/etcd-io/etcd/issues/10811",
 	},
