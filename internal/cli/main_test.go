@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // asCommand makes the test binary the command itself.
@@ -115,24 +116,7 @@ func elsewhere(t *testing.T) {
 	t.Chdir(t.TempDir())
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
+var read, write = testkit.Read, testkit.Write
 
 // scenarioText returns a scenario of the table as a file, changed by pairs of old and new text.
 func scenarioText(t *testing.T, name string, pairs ...string) string {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/internal/shard"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // subject is what the work of these tests is.
@@ -42,21 +43,7 @@ func made(t *testing.T, dir string, w shard.Work, s shard.Shard, units ...int) s
 	return log.Path()
 }
 
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
+var read, write = testkit.Read, testkit.Write
 
 // Law: a shard that is cut off anywhere, or has a line that is no record, is continued from the last whole record
 // before to the same bytes, in whatever order records are added.
