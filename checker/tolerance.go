@@ -124,7 +124,7 @@ func (t *tolerance) Wants() timeline.Kinds {
 	if t.timeline.Header.Watched {
 		keys = timeline.KindSet(history.EntriesSeen) // keys are recorded late
 	}
-	return keys | timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.Lapse, history.Kill,
+	return keys | timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Released, history.Lapse, history.Kill,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp)
 }
 
@@ -149,6 +149,7 @@ func (t *tolerance) Observe(f *timeline.Fact) {
 	case history.ExtendFailed:
 		if f.Hold != nil {
 			t.failed = append(t.failed, attempt{hold: f.Hold, call: f.Call.At, at: f.Time})
+			t.leaving = append(t.leaving, departure{kind: f.Kind, hold: f.Hold, at: f.Time})
 		}
 	case timeline.Reentered:
 		t.returned = append(t.returned, attempt{f.Try, f.Try.Acquire.At, f.Time, true, false})
@@ -434,9 +435,10 @@ func (t *tolerance) obstructCalled(h *timeline.Hold) {
 // competitors counts the tokens of a resource that may have keys on nodes. A token
 // competes from the call of acquire until the try is refused or a release has returned
 // OK. After a lapse, or a release that was not confirmed, it may have left keys and
-// competes for another longest TTL. After the client's death it competes for two, because
-// a request may still be on its way. A hold without a TTL competes until a release has
-// returned OK.
+// competes for another longest TTL. An extension that fails after the lapse may have renewed
+// them: the token competes from its call until a longest TTL after its return. After the
+// client's death it competes for two, because a request may still be on its way. A hold
+// without a TTL competes until a release has returned OK.
 type competitors struct {
 	open    int          // tokens that compete now
 	settled history.Time // when the last of the others stopped
@@ -498,6 +500,10 @@ func (t *tolerance) follow(f *timeline.Fact) {
 		if h != nil {
 			t.leaving = append(t.leaving, departure{kind: f.Kind, hold: h, outcome: f.Outcome, at: f.Time})
 		}
+	case history.Extend:
+		if h != nil && h.Expired() && !h.ReleaseCalled {
+			t.compete(h, f.Time)
+		}
 	case history.Acquire, history.Extended:
 		if h != nil && (!h.Client.Dead || h.Client.Died == f.Time) {
 			t.compete(h, f.Time)
@@ -508,10 +514,10 @@ func (t *tolerance) follow(f *timeline.Fact) {
 	}
 }
 
-// stopCompeting handles the departures of the instant: releases first, then lapses, deaths
-// last.
+// stopCompeting handles the departures of the instant: releases first, then lapses and
+// extensions that failed after them, deaths last.
 func (t *tolerance) stopCompeting() {
-	for _, kind := range []history.Kind{history.Released, history.Lapse, history.Kill} {
+	for _, kind := range []history.Kind{history.Released, history.Lapse, history.ExtendFailed, history.Kill} {
 		for _, d := range t.leaving {
 			if d.kind == kind {
 				t.retreat(d)
@@ -531,8 +537,8 @@ func (t *tolerance) retreat(d departure) {
 				t.stop(h, d.at.Add(2*t.ttl))
 			}
 		}
-	case d.kind == history.Lapse:
-		if h.Granted && h.Expired() {
+	case d.kind == history.Lapse, d.kind == history.ExtendFailed:
+		if h.Granted && h.Expired() && !h.Extend.Open {
 			t.stop(h, d.at.Add(t.ttl))
 		}
 	case d.outcome == history.OK || !h.Endless() || t.timeline.DiesWithClient(h):
