@@ -377,11 +377,13 @@ func (o *order) next(e *Event) error {
 	return e.whole()
 }
 
-// whole returns an error if the event lacks what its kind requires: client, resource and token.
+// whole returns an error if the event lacks what its kind requires: client, node, resource and token.
 func (e *Event) whole() error {
 	switch {
 	case e.Client == 0 && e.Kind.ofClient():
 		return fmt.Errorf("%s without a client", e.Kind)
+	case e.Node == 0 && e.Kind.ofNode():
+		return fmt.Errorf("%s without a node", e.Kind)
 	case !e.Kind.ofHold():
 		return nil
 	case e.Resource == "":
@@ -394,6 +396,9 @@ func (e *Event) whole() error {
 
 // ofHold reports whether events of the kind belong to one try, or to its hold.
 func (k Kind) ofHold() bool { return k >= Acquire && k <= WriteDone }
+
+// ofNode reports whether events of the kind belong to one node.
+func (k Kind) ofNode() bool { return k >= NodeDown && k <= KeyGone }
 
 // ofClient reports whether events of the kind belong to one client.
 func (k Kind) ofClient() bool { return k.ofHold() || k >= Pause && k <= Cancel }

@@ -183,6 +183,7 @@ func TestBadHistories(t *testing.T) {
 		good + `{"t":1}`: "line 2: an event without a kind",
 		good + `{"t":1,"kind":"step","client":4}`:                                  "line 2: client 4 of 3",
 		good + `{"t":1,"kind":"acquire","resource":"r","token":"a"}`:               "line 2: acquire without a client",
+		good + `{"t":1,"kind":"key-set","resource":"r","token":"a"}`:               "line 2: key-set without a node",
 		good + `{"t":1,"kind":"pause"}`:                                            "line 2: pause without a client",
 		good + `{"t":1,"kind":"granted","client":1,"token":"a"}`:                   "line 2: granted without a resource",
 		good + `{"t":1,"kind":"lapse","client":1,"resource":"r"}`:                  "line 2: lapse without a token",

@@ -104,8 +104,8 @@ func bubbleError(p any, returned bool, code userCode, err error) error {
 	return errors.Join(err, fmt.Errorf("%s%s", what, stacks(left, code)))
 }
 
-// calls reports whether a goroutine is a client's, and so within a call of the lock.
-func (g goroutine) calls() bool { return g.mentions("locktest.(*userlocker).") }
+// calls reports whether a goroutine is a client's, and so within a call of the lock or of a hold.
+func (g goroutine) calls() bool { return g.mentions("live.(*taskgroup).start") }
 
 // maxShownStacks is how many different stacks are shown.
 const maxShownStacks = 5
@@ -125,7 +125,7 @@ func stacks(list []goroutine, code userCode) string {
 		fmt.Fprintf(&b, "\n\n%s%s", textfmt.Count(count[text], "goroutine"), text)
 	}
 	if more := len(texts) - maxShownStacks; more > 0 {
-		fmt.Fprintf(&b, "\n\nand %d more", more)
+		fmt.Fprintf(&b, "\n\nand %d more stacks", more)
 	}
 	return b.String()
 }

@@ -590,6 +590,16 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 			},
 			want: []string{"client 1, client 2 and client 3: Lock has not returned, though its context has ended", "wait here:\n\n3 goroutines", "failure_test.go"},
 		},
+		"deaf release": {
+			make: func(env locktest.Env) locktest.Locker {
+				return locktest.LockerFunc(func(ctx context.Context, key string) (locktest.Hold, error) {
+					h, err := onOneNode(env).Lock(ctx, key)
+					h.Release = func(context.Context) error { select {} }
+					return h, err
+				})
+			},
+			want: []string{"client 1, client 2 and client 3: Hold.Release has not returned", "wait here:\n\n3 goroutines"},
+		},
 		"cleanup that does not return": {
 			make: func(env locktest.Env) locktest.Locker {
 				env.Cleanup(func() error { select {} })

@@ -41,8 +41,8 @@ func newReport(read []reading) Report {
 			}
 		}
 	}
-	all = append(all, shared(read, "identity", "same server", "run_id", runID)...)
-	all = append(all, shared(distinct(read), "machine", "same host", "host", host)...)
+	all = append(all, identities(read)...)
+	all = append(all, hosts(read)...)
 	all = append(all, clocks(read)...)
 	r.Findings = merged(all)
 	r.Verdict = r.Findings[0].Severity
@@ -227,28 +227,62 @@ func (r *reading) readable() (f Finding) {
 	return f
 }
 
-// shared returns a finding for each value of a setting that several of the servers have.
-func shared(read []reading, check, what, setting string, of func(reading) string) (all []Finding) {
-	addresses := map[string][]string{}
-	for _, r := range read {
-		addresses[of(r)] = append(addresses[of(r)], r.address)
-	}
-	for _, r := range read {
-		value := of(r)
-		if same := addresses[value]; value != "" && len(same) > 1 && same[0] == r.address {
-			f := trouble(what, setting+" "+value)
-			f.Check, f.Servers = check, same
-			all = append(all, f)
+// identities returns the findings about servers behind several addresses.
+func identities(read []reading) (all []Finding) {
+	for _, same := range grouped(read, runID) {
+		if id := runID(same[0]); id != "" && len(same) > 1 {
+			all = append(all, troubleOf("identity", "same server", "run_id "+id, same))
 		}
 	}
 	return all
+}
+
+// hosts returns the findings about different servers at one host, even if they did not reply.
+func hosts(read []reading) (all []Finding) {
+	for _, at := range grouped(read, host) {
+		if at = once(at); len(at) > 1 {
+			all = append(all, troubleOf("machine", "same host", "host "+host(at[0]), at))
+		}
+	}
+	return all
+}
+
+func troubleOf(check, name, setting string, of []reading) Finding {
+	f := trouble(name, setting)
+	f.Check = check
+	for _, r := range of {
+		f.Servers = append(f.Servers, r.address)
+	}
+	return f
+}
+
+// grouped returns the servers in groups with the same value.
+func grouped(read []reading, by func(reading) string) (groups [][]reading) {
+	for _, r := range read {
+		i := slices.IndexFunc(groups, func(g []reading) bool { return by(g[0]) == by(r) })
+		if i < 0 {
+			i, groups = len(groups), append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return groups
+}
+
+// once leaves out further addresses of a server.
+func once(read []reading) (list []reading) {
+	for _, r := range read {
+		if !slices.ContainsFunc(list, func(other reading) bool { return runID(r) != "" && runID(r) == runID(other) }) {
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 func runID(r reading) string { return r.settings["run_id"] }
 
 func host(r reading) string {
 	name, _, _ := net.SplitHostPort(r.address) // parse has checked it
-	return name
+	return strings.ToLower(name)
 }
 
 // stepThreshold is the smallest difference that NTP steps instead of slewing, by default.

@@ -347,8 +347,8 @@ func TestServersThatDoNotReply(t *testing.T) {
 	defer func() { _ = f.Server(2).Continue() }()
 	r := examine(t, quick, append(addresses, "127.0.0.1:1")...)
 	wantSevere(t, r, "unread connection", "unread connection")
-	if r.Facts.Nodes != 1 {
-		t.Errorf("%d nodes", r.Facts.Nodes)
+	if r.Facts.Nodes != 1 || !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == "machine" && len(f.Servers) == 3 }) {
+		t.Errorf("%d nodes, %+v", r.Facts.Nodes, r.Findings)
 	}
 	if _, err := Examine(t.Context(), []string{"127.0.0.1:1"}, quick); err == nil || !strings.HasPrefix(err.Error(), "127.0.0.1:1: ") {
 		t.Errorf("nobody there: %v", err)

@@ -59,12 +59,6 @@ func facts(read []reading, findings []Finding) (f Facts) {
 }
 
 // distinct returns the servers that replied and keep keys, each once.
-func distinct(read []reading) (list []reading) {
-	for _, r := range read {
-		again := slices.ContainsFunc(list, func(other reading) bool { return runID(r) != "" && runID(r) == runID(other) })
-		if r.err == nil && r.settings["redis_mode"] != "sentinel" && !again {
-			list = append(list, r)
-		}
-	}
-	return list
+func distinct(read []reading) []reading {
+	return once(slices.DeleteFunc(slices.Clone(read), func(r reading) bool { return r.err != nil || r.settings["redis_mode"] == "sentinel" }))
 }
