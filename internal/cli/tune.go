@@ -55,7 +55,8 @@ ignored. A length is 500us, 1ms..5ms (uniform), any percentiles with a max, or {
 The advice lists the assumption behind each figure and how certain it is, answers whether
 you need fencing, and shows the alternatives; or it says why no setting meets the goals (exit
 code 1). Simulated runs validate the setting. After Ctrl-C or the budget it is what the
-model recommends. "go doc ./internal/measure/tune" explains the calculation.`,
+model recommends, once first runs have measured how long clients wait.
+"go doc ./internal/measure/tune" explains the calculation.`,
 		Example: `  lockstorm tune service.yaml contention.clients=20
   lockstorm tune round_trip='{p50: 500us, p99: 2ms, max: 20ms}' hold=20ms..500ms
   lockstorm doctor r1:6379 r2:6379 r3:6379 --format json >servers.json
@@ -125,8 +126,12 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 	})
 	line.Done()
 	a.Program = thisProgram()
-	stopped := ctx.Err() != nil && errors.Is(err, ctx.Err()) && a.Recommended != nil
-	if err != nil && !stopped {
+	stopped := ctx.Err() != nil && errors.Is(err, ctx.Err())
+	switch {
+	case stopped && a.Recommended == nil:
+		complain(problems, errors.New("nothing is recommended: tune was stopped, or its --budget was over, while it measured how long clients wait"))
+		return a, verdictError(exitUndecided)
+	case err != nil && !stopped:
 		return a, err
 	}
 	var unstored error
