@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ const everywhere = "./..." // the pattern of the whole module
 
 // testsOf finds the packages whose tests use locktest, and their directories.
 func testsOf(ctx context.Context, patterns []string) (dirs map[string]string, err error) {
-	const format = "{{.ImportPath}}\t{{.Dir}}\t,{{join .TestImports \",\"}},{{join .XTestImports \",\"}},\t{{with .Error}}{{.Err}}{{end}}"
+	const format = "{{.ImportPath}}\t{{.Dir}}\t,{{join .TestImports \",\"}},{{join .XTestImports \",\"}},\t{{with .Error}}{{printf \"%q\" .Err}}{{end}}" // an error may have several lines
 	out, err := gotool.Output(ctx, "", append([]string{"list", "-e", "-f", format}, patterns...)...)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,9 @@ func testsOf(ctx context.Context, patterns []string) (dirs map[string]string, er
 	problem := ""
 	for line := range strings.Lines(string(out)) {
 		p := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		problem = cmp.Or(problem, p[3])
+		if said, quoted := strconv.Unquote(p[3]); quoted == nil {
+			problem = cmp.Or(problem, strings.ReplaceAll(said, "\n\t", " "))
+		}
 		if dir, no := filepath.Rel(here, p[1]); no == nil && strings.Contains(p[2], ","+locktest+",") {
 			if dirs[p[0]] = "."; dir != "." {
 				dirs[p[0]] = "./" + filepath.ToSlash(dir)
