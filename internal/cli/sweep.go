@@ -76,7 +76,7 @@ or is not at the boundaries.`,
   lockstorm sweep restart-boundary --show 3@0.95 >mine.yaml
   lockstorm list delayed-restart-at-0ms >point.yaml
   lockstorm sweep point.yaml --vary plan[1].end.after=0s..1.2s:13 --property V1 \
-    --formula "1 - fault_2_end_after/0.988 // the crash comes at any time of the validity"`,
+    --formula "1 - (fault_2_end_after + 0.004)/0.988 // a crash at any time of the validity"`,
 		Args: takes(0, 1),
 	}
 	backend := backendFlags(cmd)

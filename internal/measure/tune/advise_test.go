@@ -101,7 +101,7 @@ func TestRankedSettingsKeepToTheFormulas(t *testing.T) {
 				t.Fatalf("%+v: the allowance is too small", s)
 			case s.RestartDelay < q.Clocks.NeededRestartDelay(s.TTL, s.Allowance()):
 				t.Fatalf("%+v: the restart delay is too short", s)
-			case s.ExtendEvery == 0 && s.slack(hold) < pause, s.Validity()-s.ExtendEvery < pause:
+			case s.ExtendEvery == 0 && s.Validity()-hold < pause, s.Validity()-s.ExtendEvery < pause:
 				t.Fatalf("%+v: a pause of %v outlasts the lease of a hold of %v", s, pause, hold)
 			case s.ExtendEvery > 0 && s.ExtendEvery+failuresAllowed*(s.NodeTimeout+min(s.ExtendEvery/4, s.NodeTimeout))+2*s.NodeTimeout > s.Validity()-s.Margin:
 				t.Fatalf("%+v: %d failed extensions leave no room for another", s, failuresAllowed)
@@ -151,7 +151,7 @@ func planted(t *testing.T, q Question, change func(*Setting)) (*model, Weighed) 
 	t.Helper()
 	m := newModel(q.Known)
 	for _, s := range m.candidates(5 * ms) {
-		if s.ExtendEvery == 0 && s.slack(q.Hold.Max) > 60*ms {
+		if s.ExtendEvery == 0 && s.Validity()-s.NodeTimeout-q.Hold.Max > 60*ms {
 			s.RetryMin, s.RetryMax = ms, 5*ms
 			w := Weighed{s, m.figures(s)}
 			change(&w.Setting)

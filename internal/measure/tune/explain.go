@@ -104,7 +104,7 @@ func (m *model) basis(want Wanted, w Weighed, v Validation) []Basis {
 	case s.ExtendEvery > 0:
 		ttl.How += " with an extension; without, none does"
 		extension = Basis{Value: fmt.Sprintf("every %v, up to the longest useful hold", whole(s.ExtendEvery)), Sure: modelled,
-			How: fmt.Sprintf("%d in a row may fail; pauses of %v between two extensions do no harm", s.spareExtensions(), short(s.slack(0)))}
+			How: fmt.Sprintf("%d in a row may fail; pauses of %v between two extensions do no harm", s.spareExtensions(), short(s.slack()))}
 	}
 	if m.TTL > 0 {
 		ttl.How = "given"

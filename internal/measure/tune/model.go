@@ -128,14 +128,16 @@ func (m *model) figures(s Setting) Figures {
 // holder waits for nodes or the resource count too.
 func (m *model) lateHolder(s Setting) (sum float64) {
 	asking, resource := resourceTrips*m.pace.quantile(0.99), slices.Repeat([]func(time.Duration) float64{m.pace.above}, resourceTrips)
+	answer := m.quorumTrip(0.99)
 	if s.ExtendEvery == 0 {
+		trips := append(resource, m.quorumAbove)
 		for _, h := range m.holds {
-			sum += h.of * m.beyond(h.time+s.NodeTimeout+asking, s.slack(h.time), resource...)
+			sum += h.of * m.beyond(answer+h.time+asking, s.Validity()-h.time, trips...)
 		}
 		return sum
 	}
 	// From the request for a lease to the answer to the next, both of which windows that follow each other share.
-	window, slack := s.ExtendEvery+2*m.quorumTrip(0.99), s.Validity()-s.ExtendEvery
+	window, slack := s.ExtendEvery+2*answer, s.Validity()-s.ExtendEvery
 	windows := 0.0
 	for _, h := range m.holds {
 		windows += h.of * max(1, float64(h.time)/float64(s.ExtendEvery))

@@ -29,7 +29,7 @@ func (s Setting) Allowance() time.Duration { return s.Lock().Allowance(s.TTL) }
 func (s Setting) Validity() time.Duration { return s.TTL - s.Allowance() }
 
 // spareExtensions returns how many extensions may fail in a row and leave time for one that succeeds.
-func (s Setting) spareExtensions() int { return int(s.slack(0) / s.retried()) }
+func (s Setting) spareExtensions() int { return int(s.slack() / s.retried()) }
 
 // retried returns the time from an extension that fails to the next. The lock retries after a quarter of the interval,
 // or after a node timeout if that is shorter.
@@ -42,13 +42,10 @@ func (s Setting) possible() bool {
 	return s.DriftFactor < 1 && s.Validity() > s.Margin+s.NodeTimeout && (s.ExtendEvery == 0 || s.spareExtensions() >= failuresAllowed)
 }
 
-// slack returns how long pauses may be in a hold of that duration, or between two extensions,
-// before the holder is late.
-func (s Setting) slack(hold time.Duration) time.Duration {
-	if s.ExtendEvery > 0 { // a late extension still has to succeed
-		return s.Validity() - s.Margin - s.ExtendEvery - 2*s.NodeTimeout
-	}
-	return s.Validity() - s.NodeTimeout - hold
+// slack returns how long pauses between two extensions may be before the holder is late: a late extension still has
+// to succeed.
+func (s Setting) slack() time.Duration {
+	return s.Validity() - s.Margin - s.ExtendEvery - 2*s.NodeTimeout
 }
 
 // Lock returns the lock of a scenario with these settings.
