@@ -94,7 +94,7 @@ func (c *contract) Wants() timeline.Kinds {
 		k |= renewing
 	}
 	if c.exact {
-		k |= timeline.KindSet(history.KeySet)
+		k |= timeline.KindSet(history.KeySet, history.KeyExtended)
 	}
 	return k | c.truth.Wants()
 }
@@ -158,7 +158,7 @@ const (
 	RefusesShortTTL  Duty = "refuses-short-ttl"   // a TTL that cannot be kept is refused
 	EndsWithRelease  Duty = "ends-with-release"   // a hold that was released is not extended
 	TellsTheTruth    Duty = "tells-the-truth"     // extend and release return what the nodes did
-	KeepsHeldKeys    Duty = "keeps-held-keys"     // only the holder's release deletes the key of a hold
+	KeepsHeldKeys    Duty = "keeps-held-keys"     // only the holder's requests delete or extend the key of a hold
 	RenewsHolds      Duty = "renews-holds"        // a lock that extends its holds by itself goes on to do so
 	NotifiesOfTheEnd Duty = "notifies-of-the-end" // a running holder learns in time that its hold has ended
 )
@@ -177,15 +177,15 @@ func (c *contract) violate(duty Duty, where Place, tell func() []Event, causes .
 	})
 }
 
-// deletedBy returns the cause that a request of one client deleted the key of another; owner 0: of the hold that is
-// reported.
-func deletedBy(client, node int, when history.Time, owner int) func() Cause {
+// doneBy returns the cause that a request of one client did something, such as "deleted", to the key of another; owner 0:
+// of the hold that is reported.
+func doneBy(client int, done string, node int, when history.Time, owner int) func() Cause {
 	return func() Cause {
 		e := Event{Role: RoleLoss, From: when, Client: client, Nodes: oneNode(node)}
 		if owner == 0 {
-			e = e.say("a request of client %d deleted it", client)
+			e = e.say("a request of client %d %s it", client, done)
 		} else {
-			e = e.say("a request of client %d deleted client %d's", client, owner)
+			e = e.say("a request of client %d %s client %d's", client, done, owner)
 		}
 		return Cause{Assumption: OnlyHolder, Evidence: []Event{e}}
 	}
@@ -325,7 +325,7 @@ func (c *contract) claim(f *timeline.Fact, what claimKind) {
 }
 
 func (c *contract) Settles() timeline.Kinds {
-	k := timeline.KindSet(history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.KeySet) // also for entries: see [truth]
+	k := timeline.KindSet(history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.KeySet, history.KeyExtended) // also for entries: see [truth]
 	if c.header.Bounds.Renew > 0 {
 		k |= renewing
 	}
@@ -342,6 +342,9 @@ func (c *contract) Settle() {
 			c.judgeDeletion(k)
 			c.noteDeletion(k)
 			c.upkeep.deleted(k)
+		}
+		if k.Kind == history.KeyExtended && c.exact {
+			c.judgeExtension(k)
 		}
 		if k.Hold != nil && c.exact {
 			c.regained(k)
@@ -363,18 +366,36 @@ func (c *contract) Settle() {
 // judgeDeletion reports a key that was deleted while its hold went on. After the call
 // of release a deletion is expected.
 func (c *contract) judgeDeletion(d *timeline.KeyChange) {
-	h := d.Hold
-	if h.ReleaseCalled || !h.Granted || h.GrantedAt >= d.At || h.Windows[timeline.LeaseWindow].Over {
+	if h := d.Hold; goesOn(h, d.At) {
+		c.deletedKey(h, d.Node, d.Client, d.At)
+	}
+}
+
+// goesOn reports whether the hold was granted before an instant, and has not ended.
+func goesOn(h *timeline.Hold, now history.Time) bool {
+	return h.Granted && h.GrantedAt < now && !h.ReleaseCalled && !h.Windows[timeline.LeaseWindow].Over
+}
+
+// judgeExtension reports a key that a node extended for another client while its hold went on. Clients that share a hold
+// may share a key.
+func (c *contract) judgeExtension(x *timeline.KeyChange) {
+	h := x.Hold
+	if x.Client == 0 || x.Client == h.Client.Number || !goesOn(h, x.At) || c.header.Permits() > 1 {
 		return
 	}
-	c.deletedKey(h, d.Node, d.Client, d.At)
+	node, by, when := x.Node, x.Client, x.At
+	c.violate(KeepsHeldKeys, placeOfHold(h, h.GrantedAt, when), func() []Event {
+		e := during(h, RoleLoss, when, 0)
+		e.Nodes = oneNode(node)
+		return []Event{e.say("node %d extended the key of %s at %s for client %d, while client %d held the lock since %s", node, e.lock(), at(when), by, e.Client, at(h.GrantedAt))}
+	}, doneBy(by, "extended", node, when, 0))
 }
 
 // deletedKey reports that a node, or the store (0), deleted the key of a hold that went on.
 func (c *contract) deletedKey(h *timeline.Hold, node, by int, when history.Time) {
 	var causes []func() Cause
 	if by != 0 && by != h.Client.Number {
-		causes = append(causes, deletedBy(by, node, when, 0))
+		causes = append(causes, doneBy(by, "deleted", node, when, 0))
 	}
 	c.violate(KeepsHeldKeys, placeOfHold(h, h.GrantedAt, when), func() []Event {
 		e := during(h, RoleLoss, when, 0)
@@ -477,10 +498,10 @@ func (c *contract) untrue(what claimKind, where Place, token string, but func() 
 	var causes []func() Cause
 	if len(instead) > 0 {
 		k := &instead[0]
-		causes = append(causes, deletedBy(k.Client, k.Node, k.At, k.Owner))
+		causes = append(causes, doneBy(k.Client, "deleted", k.Node, k.At, k.Owner))
 	}
 	c.violate(TellsTheTruth, where, func() []Event {
-		call, told := "release", "that it was still held"
+		call, told := "release", "that it was released"
 		switch what {
 		case saysExtended:
 			call, told = "extend", "that it was extended"

@@ -310,14 +310,14 @@ func TestFailureIsTold(t *testing.T) {
 	}
 	wantMatches(t, text, `--- PASS: TestInner/calm`, `--- FAIL: TestInner/holder-stands-still`)
 	r := attribute(t, text, "TestInner/holder-stands-still")
-	wantMatches(t, r.Reason, `^The key of a hold is deleted, and its holder did not do that: a request of client \d deleted it: C \(contract\) is violated, by the lock released by DEL, seed \d(, \d times)?$`)
+	wantMatches(t, r.Reason, `^A hold's key is deleted or extended, and not by its holder: a request of client \d deleted it: C \(contract\) is violated, by the lock released by DEL, seed \d(, \d times)?$`)
 	wantMatches(t, r.Story, `^Node 1 deleted the key of "invoice-7" `)
 	wantMatches(t, r.Dir, `^`+at+`\d$`)
 	if r.Storm != "holder-stands-still" || r.Verdict != "contradiction" || r.File != "failure_test.go" {
 		t.Errorf("programs read %+v", r)
 	}
 	wantMatches(t, strings.Join(lines, "\n"),
-		`failure_test.go:\d+: The key of a hold is deleted, and its holder did not do that: a request of client \d deleted it\.`,
+		`failure_test.go:\d+: A hold's key is deleted or extended, and not by its holder: a request of client \d deleted it\.`,
 		`C \(contract\) is violated, by the lock released by DEL, seed \d`, `Storm holder-stands-still: a client is paused`,
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held`,
 		`Broken by the lock's own requests: nobody but the holder`,

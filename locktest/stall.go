@@ -175,5 +175,8 @@ func remedy(busy []goroutine) string {
 	if slices.ContainsFunc(busy, func(g goroutine) bool { return g.mentions("maintnotifications") }) {
 		return "go-redis holds this mutex while it waits for a node's answer about maintenance notifications. Turn them off in redis.Options:\n\n\tMaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}"
 	}
+	if !busy[0].busy() {
+		return "If the mutex is right, and its owner only waits for a node: use a channel of capacity 1 in its place, on which testing/synctest lets virtual time advance; or set Callers: 1, if the callers of one client wait for each other there; or test on real servers, with Backend: locktest.Process."
+	}
 	return ""
 }

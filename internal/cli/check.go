@@ -57,8 +57,8 @@ reentrant mutex, or a semaphore with N permits.
 --picture writes porcupine's visualisation of the operations around a violation of V1 to
 V4, or of a model, as an HTML page: FILE.PROPERTY.html.
 
-All files are judged, even if one is bad. Of several exit codes the first of 1, 2, 3, 0
-counts.`,
+All files are judged, even if one is bad. Of their exit codes 1 wins over 2, 2 over 3, and 3
+over 0.`,
 		Example: `  lockstorm check runs/crash-restart-sim-1
   lockstorm check --property lease,fence history.jsonl.zst
   zcat history.jsonl.gz | lockstorm check --format json -

@@ -216,7 +216,7 @@ func tail(words []string) (text string) {
 
 // parallelFlag declares --parallel.
 func parallelFlag(cmd *cobra.Command, into *int) {
-	cmd.Flags().IntVar(into, "parallel", 0, "runs at a time (default: as many as suit the backend)")
+	cmd.Flags().IntVar(into, "parallel", 0, "runs at a time (default: one for each core; fewer on real servers)")
 }
 
 // colourFlag is the name of the flag for colours, spelt as other programs spell it.

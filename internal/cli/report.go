@@ -26,7 +26,7 @@ func newReport() *cobra.Command {
 	var format string
 	var over httpOptions
 	cmd := &cobra.Command{
-		Use:   "report [DIR…]",
+		Use:   "report DIR…",
 		Short: "Make an HTML page from stored runs, debates, cases, sweeps and advice, or serve it",
 		Long: `Make one HTML file, readable in any browser without other files, from stored results.
 A DIR holds a run or many runs, a debate or comparison, the cases of a hunt, a sweep or

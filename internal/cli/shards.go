@@ -26,11 +26,11 @@ func (o *shardOptions) flags(cmd *cobra.Command) {
 
 // shardsHelp is what the three commands say about these flags.
 const shardsHelp = `--shard i/n makes the i-th of n parts of the work, anywhere, and stores it in the directory
---out. A part that was interrupted goes on with the same command; made again, it has the
-same bytes, and its exit code is 0 whatever it shows. The same command with --merge in place
-of --shard prints what one process would have printed, or names what is missing, damaged or
-of other work. With --shard auto the scheduler chooses i and n: docs/slurm-array.sh and
-docs/indexed-job.yaml work as they stand.`
+--out. The same command continues a part that was interrupted; a part that is made again has
+the same bytes. A part ends with exit code 0 even if it finds violations. The same command
+with --merge in place of --shard prints what one process would have printed, or names what is
+missing, damaged or of other work. With --shard auto the scheduler chooses i and n:
+docs/slurm-array.sh and docs/indexed-job.yaml work as they stand.`
 
 // shardFlag is the flag --shard. The zero value is no part.
 type shardFlag struct{ shard.Shard }

@@ -36,8 +36,8 @@ Times of the storms are multiples of the TTL, in real time. A run in which thing
 happened later than planned is repeated up to three times, with fewer runs at a time. A
 run for which there is no time in the budget is not begun, and listed. --config FILE sets
 what is rarely set, with the meaning and the defaults of locktest.Config: name, rounds,
-work, clients (3), think, extend, patience, workload, guard, persistence and bounds; and
-server, the path of another redis-server, such as valkey-server.
+work, clients (3), capacity, think, extend, patience, workload, guard, persistence and
+bounds; and server, the path of another redis-server, such as valkey-server.
 
 Of the runs of a storm --out keeps the first, and the first that violates each property
 or leaves it open. With --format json an object is printed for each run, one for each storm,

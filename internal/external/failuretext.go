@@ -83,7 +83,7 @@ var dutyBroken = map[checker.Duty]string{
 	checker.RefusesShortTTL:  "The lock grants a TTL that it cannot keep",
 	checker.EndsWithRelease:  "A hold that was released is extended",
 	checker.TellsTheTruth:    "What an extension or a release reports is not true",
-	checker.KeepsHeldKeys:    "The key of a hold is deleted, and its holder did not do that",
+	checker.KeepsHeldKeys:    "A hold's key is deleted or extended, and not by its holder",
 	checker.RenewsHolds:      "A hold is not renewed in time by the lock that renews it",
 	checker.NotifiesOfTheEnd: "A holder learns too late that its hold is over",
 }

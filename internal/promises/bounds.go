@@ -68,7 +68,8 @@ func callTimesOf(s scenarios.Scenario) callTimes {
 		// is removed.
 		e.acquire = time.Duration(6+2*len(s.Clients)) * e.nodeWait
 		e.release = 2 * e.nodeWait
-		if l.Kind == "expiring-key" { // an extension that others overtake is sent again, for a TTL
+		switch l.Kind { // an extension that others overtake is sent again, for a TTL
+		case "expiring-key", "object-store", "dynamodb-lock":
 			e.extend = l.TTL + 2*e.nodeWait
 		}
 	case l.Fence == "quorum":

@@ -298,7 +298,8 @@ func kubernetesTerms(s scenarios.Scenario) Terms {
 const unavailable = nemesis.TakesDown | nemesis.StopsNode | nemesis.SplitsMaster | nemesis.CutsLinks | nemesis.CutsPeers | nemesis.Loses | nemesis.Resets
 
 // advisoryTerms are those of a lock that belongs to a connection to the leader. Its holder has no
-// deadline, so it excludes others only while nothing ends connections or takes the lead from a node.
+// deadline, so it excludes others only while nothing ends connections, takes the lead from a node or makes the store
+// answer with errors, after which the lock closes its connection.
 // Who does not reach the leader does not get the lock. A holder that stands still for ever keeps its
 // connection, and so the lock.
 func advisoryTerms(s scenarios.Scenario) Terms {
@@ -312,7 +313,7 @@ func advisoryTerms(s scenarios.Scenario) Terms {
 // connectionTerms are those of a lock that belongs to a connection, but for what a holder that stands still
 // does to others.
 func connectionTerms(s scenarios.Scenario) Terms {
-	t := storeTerms(s, Assumptions{}.without(unavailable|nemesis.StopsMachine))
+	t := storeTerms(s, Assumptions{}.without(unavailable|nemesis.ReturnsErrors|nemesis.StopsMachine))
 	t[checker.DeadlockFreedom] = t[checker.DeadlockFreedom].without(nemesis.CutsLinks)
 	delete(t, checker.Backing) // it is no entry
 	delete(t, checker.Fence)

@@ -85,6 +85,9 @@ func (m *model) basis(want Wanted, w Weighed, v Validation) []Basis {
 		}
 	}
 	clocks := fmt.Sprintf("clock rates are within %d ppm", m.Clocks.RatePPM)
+	if m.Clocks == (Clocks{}) {
+		clocks = "all clocks are right, because no clocks are stated: rates are within 0 ppm"
+	}
 	if m.Clocks.LargestStep > 0 {
 		clocks += fmt.Sprintf(", and the steps of a node's wall clock within %v while a key lives", whole(m.Clocks.LargestStep))
 	} else {
