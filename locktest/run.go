@@ -269,11 +269,7 @@ func (s *summary) text(of Storm) string {
 
 // limits says which violations do not fail the test, and why.
 func (s *summary) limits() (list []string) {
-	for _, p := range checker.Properties() {
-		if l, seen := s.Limits[p]; seen {
-			list = append(list, fmt.Sprintf("%s was violated in %v runs, which does not fail the test: %v", external.Named(p), s.Rate(p), l.Why))
-		}
-	}
+	list = s.LimitTexts()
 	for _, a := range s.accept {
 		if n := s.accepted[a.Property]; n > 0 {
 			list = append(list, fmt.Sprintf("%s was violated in %d/%d runs, which Config.Accept accepts: %s", external.Named(a.Property), n, s.Runs, a.Reason))

@@ -202,7 +202,7 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 		wantMatch(t, r.Message, reason)
 	}
 	wantIn(t, got["tests ./testdata/locks TestSkipped"].Skipped.Data, "not today")
-	wantMatch(t, got["tests ./testdata/locks TestLimit/holder-stands-still"].SystemOut.Data, "was violated in 1/1 runs")
+	wantMatch(t, got["tests ./testdata/locks TestLimit/holder-stands-still"].SystemOut.Data, "violated in 1/1 runs, which no promise covers")
 	story := got["tests ./testdata/locks TestLock/holder-stands-still"].Failure.Data
 	wantIn(t, story, "\nIt recurs in 2 of 2 re-runs")
 	_, again, _ := strings.Cut(story, "\nAgain: ")

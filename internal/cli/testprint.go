@@ -166,10 +166,8 @@ func (p *testPrinter) conclude(s *stormResult) {
 	if verdict != runner.AsExpected && s.broken == nil {
 		p.printf("           %s\n", textfmt.Sentence(why))
 	}
-	for _, q := range checker.Properties() {
-		if l, is := s.Limits[q]; is {
-			p.printf("           limit: %s was violated in %v runs, which no promise covers: %v.\n", external.Named(q), s.Rate(q), l.Why)
-		}
+	for _, limit := range s.LimitTexts() {
+		p.printf("           limit: %s.\n", limit)
 	}
 }
 

@@ -101,7 +101,7 @@ func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) 
 	if p.ClockSet() {
 		r.did.Clocks = 1
 	}
-	r.unused = p.Unused()
+	r.unused, r.did.Belated = p.Unused(), p.BelatedLosses()
 	return r, storeStderr(p, r.dir)
 }
 

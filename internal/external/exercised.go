@@ -23,6 +23,7 @@ type Exercised struct {
 	Shared     int // grants to callers that share a lock
 	Named      int // grants of resources whose names a lock may confuse
 	Clocks     int // runs in which the lock has read the clock of its client
+	Belated    int // notices of a loss after the release and the client's next call
 
 	Permits int // of each resource
 	Beside  int // grants beside other holds of the resource
@@ -82,6 +83,9 @@ func (e *Exercised) warnings(patience time.Duration, where string) (list []strin
 	if w := e.Waits[worst]; worst != 0 {
 		list = append(list, fmt.Sprintf("in %s, client %d was refused %d times in a row, for %s, while others were granted the lock: %d of %s without a fault were of its calls",
 			where, worst, w.InRow, textfmt.FourDigits(w.For), w.Refused, textfmt.Count(all, "refusal")))
+	}
+	if e.Belated > 0 {
+		list = append(list, fmt.Sprintf("in %s, %s came after the release and the client's next call: does the renewal of a hold go on after its release?", where, textfmt.Count(e.Belated, "loss notice")))
 	}
 	if idle > 0 {
 		list = append(list, fmt.Sprintf("in %s, %s gave up after more than a TTL in which nobody was granted the lock, while no fault went on", where, textfmt.Count(idle, "call")))
@@ -170,6 +174,7 @@ func (e *Exercised) Add(more Exercised) {
 	e.Shared += more.Shared
 	e.Named += more.Named
 	e.Clocks += more.Clocks
+	e.Belated += more.Belated
 	e.Permits = max(e.Permits, more.Permits)
 	e.Beside += more.Beside
 	e.Full += more.Full
@@ -281,7 +286,7 @@ func (s *Summary) String() string {
 	for _, list := range []struct {
 		what  string
 		names []string
-	}{{"violated, but not promised", unasked}, {"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}, {"B, L3 and a part of C not judged, for lack of known keys", blind}} {
+	}{{"violated, but not promised", unasked}, {"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}, {"B, L3 and a part of C not judged, for lack of known keys (do calls share a token, or keep a hash?)", blind}} {
 		if len(list.names) > 0 {
 			fmt.Fprintf(&b, "; %s: %s", list.what, strings.Join(list.names, ", "))
 		}

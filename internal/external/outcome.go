@@ -99,6 +99,25 @@ func (o *Outcome) NothingJudged() string {
 	return ""
 }
 
+// LimitTexts says which violations no promise covers, and why: those with one reason together.
+func (o *Outcome) LimitTexts() (list []string) {
+	codes := map[string][]string{}
+	var reasons []string
+	for _, p := range checker.Properties() {
+		if l, is := o.Limits[p]; is {
+			why := fmt.Sprintf(" violated in %v runs, which no promise covers: %v", o.Rate(p), l.Why)
+			if codes[why] == nil {
+				reasons = append(reasons, why)
+			}
+			codes[why] = append(codes[why], p.Code())
+		}
+	}
+	for _, why := range reasons {
+		list = append(list, textfmt.List(codes[why])+why)
+	}
+	return list
+}
+
 // Verdicts lists what was observed of properties that some run could violate, such as V1 holds. What breaks no
 // promise has a mark, because it stands beside the word ok.
 func (o *Outcome) Verdicts(of []checker.Property) (list []string) {

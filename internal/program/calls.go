@@ -16,6 +16,7 @@ type calls struct {
 	last     int64
 	holds    map[int64]chan struct{} // closed when the hold is lost; by number
 	told     map[int64]bool          // the holds whose loss was reported
+	belated  int                     // losses that were reported after the next call of acquire
 }
 
 // begin adds a hold and returns what is closed when it is lost.
@@ -72,6 +73,15 @@ func (c *calls) lost(m FromProgram) error {
 	case is:
 		c.told[m.ID] = true
 		close(lost)
+	case m.ID < c.last:
+		c.belated++
 	}
 	return nil
+}
+
+// reportedLate returns how many losses were reported so late that the client had acquired the lock again.
+func (c *calls) reportedLate() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.belated
 }

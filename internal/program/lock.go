@@ -81,6 +81,16 @@ func (r *Run) Unused() []int {
 	return unused
 }
 
+// BelatedLosses returns how many losses the programs reported of holds that were released before the client's next call.
+func (r *Run) BelatedLosses() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.clients {
+		n += c.calls.reportedLate()
+	}
+	return n
+}
+
 // Stderr returns the standard error of each client, by its number: its first and its last 32 KiB.
 func (r *Run) Stderr() map[int][]byte {
 	r.mu.Lock()

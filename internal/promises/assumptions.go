@@ -140,7 +140,7 @@ func (a Assumptions) firstExcluded(s scenarios.Scenario) (fault int, why error) 
 func (a Assumptions) checkKind(action nemesis.Action) error {
 	switch k := action.Kind(); {
 	case slices.Contains(a.Without, k):
-		return fmt.Errorf("%s, which the assumption without excludes", k)
+		return fmt.Errorf("%s, which is assumed not to happen (without)", k)
 	case a.NoPauses && action.Effects(nemesis.Setting{}).Does.Any(nemesis.StopsClient):
 		return fmt.Errorf("%s stops a client, against the assumption no_pauses", k)
 	}

@@ -61,7 +61,7 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 		outside           string // empty: the scenario is inside
 	}{
 		{"{}", "plan: [{evict: {node: 1}}]", ""},
-		{"without: [crash, evict]", "plan: [{shutdown: {node: 1}}, {evict: {node: 1}}]", "plan[1]: evict, which the assumption without excludes"},
+		{"without: [crash, evict]", "plan: [{shutdown: {node: 1}}, {evict: {node: 1}}]", "plan[1]: evict, which is assumed not to happen (without)"},
 		{"no_pauses: true", "plan: [{node-pause: {node: 1}}, {pause: {client: 1}}]", "plan[1]: pause stops a client, against the assumption no_pauses"},
 		{"no_pauses: true", "plan: [{suspend: {client: 1}}]", "plan[0]: suspend stops a client"},
 		{"no_pauses: true", "plan: [{snapshot: {client: 1}}]", "plan[0]: snapshot stops a client"},
@@ -98,7 +98,7 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 		{"node_clock_step: 1s", "plan: [{vm-restore: {node: 1, age: 600ms, clock: restored}, end: {after: 400ms}}]", ""},
 		{"node_clock_step: 1s", "plan: [{vm-restore: {node: 1, age: 600ms, clock: restored}, end: {after: 401ms}}]", "plan[0]: steps can move the wall clock of node 1 by 1.001s"},
 		{"away: 0", "{replication: {max: 1s}, plan: [{split-brain: {node: 3}}]}", "plan[0]: nodes [3] can be away at a time"},
-		{"without: [split-brain]", "{replication: {max: 1s}, plan: [{split-brain: {node: 3}}]}", "plan[0]: split-brain, which the assumption without excludes"},
+		{"without: [split-brain]", "{replication: {max: 1s}, plan: [{split-brain: {node: 3}}]}", "plan[0]: split-brain, which is assumed not to happen (without)"},
 		{delay, "{persistence: aof-always, replication: {max: 1s}, plan: [{failover: {node: 3}, end: {after: 0s}}]}", "plan[0]: node 3"},
 		{delay, "plan: [{shutdown: {node: 3}, end: {after: 0s}}]", "plan[0]: node 3"},
 		{delay, "plan: [{crash: {node: 3, restart_delay: 1s}}]", ""},
