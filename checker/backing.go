@@ -83,7 +83,14 @@ func (b *backing) Wants() timeline.Kinds {
 		return 0
 	}
 	return timeline.KindSet(history.Granted, timeline.Reentered, history.Extended, history.Release, history.Lost, history.Lapse,
-		history.KeySet, history.KeyGone, history.NodeDown, history.NodeUp, history.EntrySet, history.EntryDeleted, history.EntryGone)
+		history.NodeDown, history.NodeUp, history.EntrySet, history.EntryDeleted, history.EntryGone)
+}
+
+func (b *backing) Settles() timeline.Kinds {
+	if b.watched() {
+		return b.Wants()
+	}
+	return b.Wants() | timeline.KindSet(history.KeySet, history.KeyGone)
 }
 
 func (b *backing) Observe(f *timeline.Fact) {

@@ -86,15 +86,12 @@ func newContract(line *timeline.Timeline, _ *shared) propertyChecker {
 }
 
 func (c *contract) Wants() timeline.Kinds {
-	k := timeline.KindSet(history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
+	k := timeline.KindSet(history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.End)
 	if c.header.Bounds.Notice > 0 {
 		k |= learning
 	}
 	if c.header.Bounds.Renew > 0 {
 		k |= renewing
-	}
-	if c.exact {
-		k |= timeline.KindSet(history.KeySet, history.KeyExtended)
 	}
 	return k | c.truth.Wants()
 }

@@ -137,7 +137,7 @@ func (l *ledgered) plantExtension(t *rapid.T, i int) []string {
 
 func (l *ledgered) plantHeld(_ *rapid.T, i int) []string {
 	l.turns[i].outcome = history.OK
-	return l.names(i, "that it was still held")
+	return l.names(i, "that it was released")
 }
 
 func (l *ledgered) plantLost(t *rapid.T, i int) []string {

@@ -21,7 +21,8 @@ type Settler interface {
 // SelectiveSettler is a settler that settles only instants with certain events.
 type SelectiveSettler interface {
 	Settler
-	// Settles lists the kinds of these events.
+	// Settles lists the kinds of these events, among them those that Observe need not receive. A settler that
+	// wants no events settles nothing.
 	Settles() Kinds
 }
 

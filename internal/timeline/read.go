@@ -38,9 +38,14 @@ func (t *Timeline) Listen(o Observer) {
 	} else if s != nil {
 		settles = wants
 	}
-	for rest := uint64(wants); rest != 0; rest &= rest - 1 {
+	if wants == 0 {
+		settles = 0
+	}
+	for rest := uint64(wants | settles); rest != 0; rest &= rest - 1 {
 		k := bits.TrailingZeros64(rest)
-		t.routes[k].observers |= bit
+		if wants.Has(history.Kind(k)) {
+			t.routes[k].observers |= bit
+		}
 		if settles.Has(history.Kind(k)) {
 			t.routes[k].settling |= bit << WindowKinds
 		}
