@@ -109,8 +109,8 @@ type violations struct {
 }
 
 // add counts a violation. It calls describe for the first only, because describing a violation
-// takes longer than finding it. Inlined, each description would enlarge the stack of the clients
-// that a simulation judges, and a larger stack is copied as it grows.
+// takes longer than finding it. Inlined, descriptions would enlarge the frames of their callers, which run on
+// the stacks of simulated clients: a stack is copied when it grows.
 //
 //go:noinline
 func (b *violations) add(describe func() Finding) {

@@ -475,11 +475,11 @@ type waiting struct {
 	first history.Time // when the first try began
 
 	goneAt      history.Time // when the last key went away
-	goneFrom    int          // the node from which it did, if that has no other now: see [waiting.lastGone]
-	gone        keptKey      // otherwise that key
+	goneFrom    int          // the node whose entry of kept is that key; 0: it is gone: see [waiting.lastGone]
+	gone        keptKey      // that key, if its node has another now
 	vacant      bool         // the resource has been found free for too long
 	vacantSince history.Time // since then
-	kept        []keptKey    // by node, from 1
+	kept        []keptKey    // by node
 
 	ends     []tryEnd     // how tries ended since the last grant
 	outlived *outlivedTry // the last refused try that took longer than its TTL

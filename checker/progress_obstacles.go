@@ -14,7 +14,7 @@ import (
 // keptKey is the key of a resource on a node, as deadlock freedom follows it.
 type keptKey struct {
 	node     int
-	there    bool // else it is gone
+	there    bool // false: it is gone, or was never set
 	token    string
 	client   int // that set it; 0: not known
 	set      history.Time
@@ -78,10 +78,10 @@ func (p *progress) key(n *keyNews, now history.Time) {
 
 // keyOn returns the key on a node, which may be gone. The pointer is valid until the next call.
 func (w *waiting) keyOn(node int) *keptKey {
-	if node > len(w.kept) {
-		w.kept = append(w.kept, make([]keptKey, node-len(w.kept))...)
+	if node >= len(w.kept) {
+		w.kept = append(w.kept, make([]keptKey, node+1-len(w.kept))...)
 	}
-	return &w.kept[node-1]
+	return &w.kept[node]
 }
 
 // lastGone returns the last key that went away.

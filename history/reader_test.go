@@ -82,6 +82,9 @@ func drawLog(t *rapid.T) history.Log {
 		if e.Kind >= history.Pause && e.Kind <= history.Cancel {
 			e.Client = max(e.Client, 1)
 		}
+		if e.Kind >= history.NodeDown && e.Kind <= history.KeyGone {
+			e.Node = max(e.Node, 1)
+		}
 		log = append(log, e)
 	}
 	return append(log, history.Event{Time: now, Kind: history.End})

@@ -128,10 +128,10 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 	a.Program = thisProgram()
 	stopped := ctx.Err() != nil && errors.Is(err, ctx.Err())
 	switch {
-	case stopped && a.Recommended == nil:
-		complain(problems, errors.New("nothing is recommended: tune was stopped, or its --budget was over, while it measured how long clients wait"))
-		return a, verdictError(exitUndecided)
-	case err != nil && !stopped:
+	case stopped && a.Recommended == nil && errors.Is(err, context.DeadlineExceeded):
+		complain(problems, errors.New("nothing is recommended: the --budget was over while first runs measured how long clients wait"))
+		return tune.Advice{}, verdictError(exitUndecided)
+	case err != nil && (!stopped || a.Recommended == nil):
 		return a, err
 	}
 	var unstored error

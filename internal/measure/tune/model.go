@@ -211,11 +211,11 @@ func atLeast(k int, events []float64) (sum float64) {
 }
 
 // quorumAbove returns the probability that a quorum's answer takes longer than x.
-func (m *model) quorumAbove(x time.Duration) float64 { return m.quorumOfAbove(m.nodes, x) }
+func (m *model) quorumAbove(x time.Duration) float64 { return m.quorumAboveAmong(m.nodes, x) }
 
-// quorumOfAbove is quorumAbove while only these nodes are up: so many of them are slower that those left are no
+// quorumAboveAmong is quorumAbove while only these nodes are up: so many of them are slower that those left are no
 // quorum.
-func (m *model) quorumOfAbove(nodes []Length, x time.Duration) float64 {
+func (m *model) quorumAboveAmong(nodes []Length, x time.Duration) float64 {
 	var slower []float64
 	for _, node := range nodes {
 		slower = append(slower, node.above(x))
@@ -225,16 +225,16 @@ func (m *model) quorumOfAbove(nodes []Length, x time.Duration) float64 {
 
 // quorumTrip returns the round trip of a quorum that a share p of all does not exceed: that of the k-th
 // fastest node, k being the quorum.
-func (m *model) quorumTrip(p float64) time.Duration { return m.quorumTripOf(m.nodes, p) }
+func (m *model) quorumTrip(p float64) time.Duration { return m.quorumTripAmong(m.nodes, p) }
 
-func (m *model) quorumTripOf(nodes []Length, p float64) time.Duration {
-	return time.Duration(sort.Search(int(longestLength), func(x int) bool { return m.quorumOfAbove(nodes, time.Duration(x)) <= 1-p }))
+func (m *model) quorumTripAmong(nodes []Length, p float64) time.Duration {
+	return time.Duration(sort.Search(int(longestLength), func(x int) bool { return m.quorumAboveAmong(nodes, time.Duration(x)) <= 1-p }))
 }
 
 // quorumWithout returns the median and the 99th percentile of a quorum's round trip while zone i is lost.
 func (m *model) quorumWithout(i int) (p50, p99 time.Duration) {
 	left := roundTrips(slices.Concat(m.zones[:i:i], m.zones[i+1:]))
-	return m.quorumTripOf(left, 0.5), m.quorumTripOf(left, 0.99)
+	return m.quorumTripAmong(left, 0.5), m.quorumTripAmong(left, 0.99)
 }
 
 // roundTrips returns that of each node.
