@@ -87,7 +87,7 @@ func (p *progress) Wants() timeline.Kinds {
 	}
 	keys := timeline.KindSet(history.KeySet, history.KeyGone, history.KeyExtended)
 	if p.timeline.Header.Watched {
-		keys = timeline.KindSet(history.EntriesSeen) // keys are recorded late
+		keys |= timeline.KindSet(history.EntriesSeen) // keys are recorded late, and explain only
 	}
 	return keys | timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Release, history.Released, history.Lost, history.Lapse,
 		history.FaultStart, history.FaultEnd,

@@ -57,7 +57,7 @@ func (p *progress) key(n *keyNews, now history.Time) {
 		if k.there {
 			set = k.set
 		}
-		*k = keptKey{node: n.node, there: true, token: n.token, client: n.client, set: set, extended: timeline.LongAgo, endless: n.endless, late: h == nil || h.Over && h.EndedAt < now}
+		*k = keptKey{node: n.node, there: true, token: n.token, client: n.client, set: set, extended: timeline.LongAgo, endless: n.endless, late: (h == nil || h.Over && h.EndedAt < now) && !p.timeline.Header.Watched}
 		if h != nil && k.late {
 			k.tried = h.EndedAt
 		}
@@ -66,7 +66,7 @@ func (p *progress) key(n *keyNews, now history.Time) {
 		k.extended, k.by, k.endless = now, n.client, n.endless
 	case n.kind == history.KeyGone:
 		k.there, w.goneFrom, w.goneAt = false, n.node, now
-		if n.expired && p.slow(k) {
+		if n.expired && p.slow(k) && !p.timeline.Header.Watched {
 			if k.set <= p.start(w) {
 				w.clear, w.long = now, false
 			}
@@ -130,6 +130,9 @@ func (w *waiting) inTheWay(h *timeline.Hold) (list []keptKey) {
 // clocks, keep the try from a quorum. No other fault can have caused that.
 func (p *progress) blocked(h *timeline.Hold) bool {
 	w, stale := p.of(h.Resource), timeline.Nodes(0)
+	if p.timeline.Header.Watched {
+		return false
+	}
 	for _, k := range w.inTheWay(h) {
 		if k.given() <= p.start(w) && !p.slow(&k) {
 			stale = stale.With(k.node)
@@ -178,7 +181,7 @@ func (p *progress) causes(h *timeline.Hold, now history.Time) []Cause {
 	start, slow, old := p.start(p.of(r)), timeline.Nodes(0), false
 	for _, k := range p.of(r).inTheWay(h) {
 		switch {
-		case k.set > start:
+		case k.set > start, p.timeline.Header.Watched:
 		case p.slow(&k) && k.extended <= start:
 			slow = slow.With(k.node)
 		default:
@@ -215,6 +218,8 @@ func (p *progress) obstacles(h *timeline.Hold, from, now history.Time) (told []E
 	case timeline.ElectorateOf(header).None():
 	case timeline.ExactKeys(header):
 		told = p.tellKeys(h, from, now)
+	case header.Watched && header.Keys:
+		told = p.tellReported(h)
 	case !header.Keys:
 		told = []Event{{Role: RoleUnseen, Text: noKeys}}
 	}
@@ -256,16 +261,12 @@ func (w *waiting) tellEnds(resource string) Event {
 }
 
 // tellKeys tells the keys of others that stand in the way, or else the last that did after an instant, or
-// that there are none. Keys of a token are
-// told together.
+// that there are none. Keys of a token are told together.
 func (p *progress) tellKeys(h *timeline.Hold, from, now history.Time) (told []Event) {
 	w, resource := p.of(h.Resource), h.Resource.Name
 	keys := w.inTheWay(h)
-	if from < now { // who is granted it now was not in the way
-		keys = slices.DeleteFunc(keys, func(k keptKey) bool {
-			o := h.Resource.Find(k.token)
-			return o != nil && o.Granted && o.GrantedAt == now
-		})
+	if from < now {
+		keys = withoutGranted(keys, h.Resource, now)
 	}
 	if gone := w.lastGone(); len(keys) == 0 && w.goneAt > from && gone.token != h.Token {
 		keys, now = append(keys, gone), w.goneAt
@@ -273,6 +274,30 @@ func (p *progress) tellKeys(h *timeline.Hold, from, now history.Time) (told []Ev
 	if len(keys) == 0 {
 		return []Event{Event{Role: RoleWait, Resource: resource}.say("no recorded key of %s stood in the way", quoted(resource))}
 	}
+	return p.tellKept(resource, keys, now)
+}
+
+// withoutGranted leaves out the keys of who is granted the resource now, who was not in the way.
+func withoutGranted(keys []keptKey, r *timeline.Resource, now history.Time) []keptKey {
+	return slices.DeleteFunc(keys, func(k keptKey) bool {
+		o := r.Find(k.token)
+		return o != nil && o.Granted && o.GrantedAt == now
+	})
+}
+
+// tellReported tells the keys of others that a watch has reported, as far as it has seen them during the wait.
+func (p *progress) tellReported(h *timeline.Hold) []Event {
+	w, now := p.of(h.Resource), p.timeline.Now
+	start := p.start(w)
+	keys := slices.DeleteFunc(withoutGranted(w.inTheWay(h), h.Resource, now), func(k keptKey) bool { return p.timeline.SeenUpTo(k.node) <= start })
+	for _, k := range keys {
+		now = min(now, p.timeline.SeenUpTo(k.node))
+	}
+	return p.tellKept(h.Resource.Name, keys, now)
+}
+
+// tellKept tells keys that a resource has at an instant.
+func (p *progress) tellKept(resource string, keys []keptKey, now history.Time) (told []Event) {
 	slices.SortStableFunc(keys, func(a, b keptKey) int { return cmp.Or(cmp.Compare(a.set, b.set), cmp.Compare(a.node, b.node)) })
 	for len(keys) > 0 && len(told) < maxObstacles {
 		first := keys[0]

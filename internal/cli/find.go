@@ -58,9 +58,11 @@ func pathKind(name string, info fs.FileInfo) string {
 // loadAnd loads a scenario from a file and checks it.
 func loadAnd(path string, check func(scenarios.Scenario) error) (scenarios.Scenario, error) {
 	s, err := scenarios.Load(path, check)
-	if err != nil {
-		if _, no := cases.Load(path); no == nil { // both are YAML, and a hunt keeps cases
+	if err != nil { // all are YAML
+		if _, no := cases.Load(path); no == nil { // a hunt keeps cases
 			err = fmt.Errorf("%s: this is a case, not a scenario: use lockstorm replay", path)
+		} else if _, no := scenarios.LoadStorm(path); no == nil {
+			err = fmt.Errorf("%s: this is a storm of locktest, not a scenario: use locktest.LoadStorm, or lockstorm test --storm", path)
 		}
 	}
 	return s, err
