@@ -101,7 +101,7 @@ func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) 
 	if p.ClockSet() {
 		r.did.Clocks = 1
 	}
-	r.unused, r.did.Belated = p.Unused(), p.BelatedLosses()
+	r.unused, r.did.Belated, r.did.SharedValue = p.Unused(), p.BelatedLosses(), p.SharedValue()
 	return r, storeStderr(p, r.dir)
 }
 

@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,6 +25,8 @@ type Exercised struct {
 	Named      int // grants of resources whose names a lock may confuse
 	Clocks     int // runs in which the lock has read the clock of its client
 	Belated    int // notices of a loss after the release and the client's next call
+
+	SharedValue string // which calls have sent the same value for a key, so that nobody knows whose it is
 
 	Permits int // of each resource
 	Beside  int // grants beside other holds of the resource
@@ -175,6 +178,7 @@ func (e *Exercised) Add(more Exercised) {
 	e.Named += more.Named
 	e.Clocks += more.Clocks
 	e.Belated += more.Belated
+	e.SharedValue = cmp.Or(e.SharedValue, more.SharedValue)
 	e.Permits = max(e.Permits, more.Permits)
 	e.Beside += more.Beside
 	e.Full += more.Full
@@ -283,10 +287,11 @@ func (s *Summary) String() string {
 			unasked = append(unasked, fmt.Sprintf("%s in %s", p.Code(), strings.Join(in, " and ")))
 		}
 	}
+	why := cmp.Or(s.SharedValue, "do calls share a token, or keep a hash?")
 	for _, list := range []struct {
 		what  string
 		names []string
-	}{{"violated, but not promised", unasked}, {"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}, {"B, L3 and a part of C not judged, for lack of known keys (do calls share a token, or keep a hash?)", blind}} {
+	}{{"violated, but not promised", unasked}, {"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}, {"B, L3 and a part of C not judged, for lack of known keys (" + why + ")", blind}} {
 		if len(list.names) > 0 {
 			fmt.Fprintf(&b, "; %s: %s", list.what, strings.Join(list.names, ", "))
 		}

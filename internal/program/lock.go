@@ -81,6 +81,9 @@ func (r *Run) Unused() []int {
 	return unused
 }
 
+// SharedValue says which calls have sent the same value for a key, or "".
+func (r *Run) SharedValue() string { return r.usage.Shared() }
+
 // BelatedLosses returns how many losses the programs reported of holds that were released before the client's next call.
 func (r *Run) BelatedLosses() (n int) {
 	r.mu.Lock()

@@ -14,6 +14,9 @@ type ProgramWorld interface {
 	// Dialled reports whether anybody has connected to a node at the client's address of it.
 	Dialled(client, node int) bool
 
+	// SharedValue says which calls have sent the same value for a key, so that nobody knows whose it is, or "".
+	SharedValue() string
+
 	// SetsClock reports whether a fault of the plan changes the client's clock.
 	SetsClock(client int) bool
 
@@ -47,7 +50,8 @@ type ClientProcess = interface {
 type ProcessEnv struct {
 	Addrs     []string
 	Dialled   func(node int) bool
-	SetsClock bool // a fault of the plan changes the wall clock of the process
+	Shared    func() string // which calls have sent the same value for a key
+	SetsClock bool          // a fault of the plan changes the wall clock of the process
 	Attach    func(ClientProcess)
 	Fail      func(error)
 }
@@ -66,6 +70,7 @@ func processEnv(world Environment, client int) *ProcessEnv {
 	return &ProcessEnv{
 		Addrs:     addrs,
 		Dialled:   func(node int) bool { return w.Dialled(client, node) },
+		Shared:    w.SharedValue,
 		SetsClock: w.SetsClock(client),
 		Attach:    func(p ClientProcess) { w.Attach(client, p) },
 		Fail:      w.Fail,

@@ -1,8 +1,11 @@
 package keywatch
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -24,6 +27,7 @@ type Requests struct {
 	granted   bool               // some call was granted
 	known     bool               // some key was attributed
 	uncertain bool               // some key was not
+	shared    string             // the first value of a key that several calls had sent
 }
 
 // sender is who has sent a value.
@@ -32,6 +36,7 @@ type sender struct {
 	call    int          // of Lock, from 1; 0: none had begun
 	sent    history.Time // the first time
 	several bool         // others have sent it, or the client during another call
+	others  []int        // the other clients that have
 }
 
 // NewRequests returns requests of clients that have sent nothing. now returns the time of the history.
@@ -67,7 +72,9 @@ func (r *Requests) Complete(e *history.Event) bool {
 	}
 	s := r.senders[e.Token]
 	if s == nil || s.several || s.call == 0 {
-		r.uncertain = true
+		if r.uncertain = true; s != nil && s.several {
+			r.shared = cmp.Or(r.shared, e.Token)
+		}
 		return false
 	}
 	e.Client, e.Sent = s.client, s.sent
@@ -81,6 +88,24 @@ func (r *Requests) Certain() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !r.uncertain && (r.known || !r.granted)
+}
+
+// Shared says which calls have sent the same value for a key, so that nobody knows whose the key is, or "".
+func (r *Requests) Shared() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.senders[r.shared]
+	switch {
+	case r.shared == "" || s == nil:
+		return ""
+	case len(s.others) == 0:
+		return fmt.Sprintf("several calls of client %d sent the same value, %q", s.client, r.shared)
+	}
+	var names []string
+	for _, client := range slices.Sorted(slices.Values(append(s.others, s.client))) {
+		names = append(names, strconv.Itoa(client))
+	}
+	return fmt.Sprintf("clients %s sent the same value, %q", strings.Join(names, ", "), r.shared)
 }
 
 // Tap returns a function that makes a reader of what a client sends over one connection notice its
@@ -148,6 +173,9 @@ func (r *Requests) sent(client int, words []string, now history.Time) {
 			r.senders[value] = &sender{client: client, call: call, sent: now}
 		case s.client != client || s.call != call:
 			s.several = true
+			if s.client != client && !slices.Contains(s.others, client) {
+				s.others = append(s.others, client)
+			}
 		}
 	}
 }

@@ -64,6 +64,9 @@ func TestWhoseAValueIs(t *testing.T) {
 	r.want("c", 1, 5, true)
 	r.send(1, "SET k b NX PX 1000")
 	r.want("b", 0, 0, false)
+	if got, want := r.Shared(), `clients 1, 2 sent the same value, "b"`; got != want {
+		t.Errorf("shared: %q, want %q", got, want)
+	}
 	for name, send := range map[string]func(requestsTest){
 		"nobody has sent it":                   func(requestsTest) {},
 		"no call had begun":                    func(r requestsTest) { r.send(1, "SET k a") },

@@ -43,6 +43,14 @@ func (w *World) Addrs(client int) []string {
 // Dialled reports whether anybody has connected to a node at the client's address of it.
 func (w *World) Dialled(client, node int) bool { return w.network.Link(client, node).Dialled() }
 
+// SharedValue says which calls have sent the same value for a key, or "": see [keywatch.Requests].
+func (w *World) SharedValue() string {
+	if w.history.requests == nil {
+		return ""
+	}
+	return w.history.requests.Shared()
+}
+
 // Fail ends the run with an error. Only the first error counts.
 func (w *World) Fail(err error) { w.fail(err) }
 
