@@ -414,7 +414,7 @@ func (v *vacancy) tell(bound time.Duration) Event {
 	if v.shares {
 		free = "had permits enough for each who waited"
 	}
-	e = e.say("%s %s since %s, and client %d waited for it, having called acquire at %s, %s: for %s, more than %v, nobody was granted a free lock, and no fault went on",
+	e = e.say("%s %s since %s, and client %d waited for it, having called acquire at %s, %s: for %s, more than %v (the bound free), nobody was granted a free lock, and no fault went on",
 		name, free, at(v.from), e.Client, at(h.Acquire.At), until, textfmt.FourDigits(v.to.Sub(v.from)), bound)
 	if v.overtaken {
 		e.Text += fmt.Sprintf("; others had been granted it %d times since client %d first called acquire, at %s", v.passed, e.Client, at(v.since))
