@@ -415,7 +415,7 @@ var assumptions = []struct {
 		"Compare the token in the script that deletes or extends the key, and draw a random token for each grant."},
 	{LookAndSet, "nothing comes between looking for a key and setting one",
 		"a lock that looks for a key and sets it in two steps",
-		"Use SET with NX."},
+		"Use SET with NX to acquire. To extend a key, compare its token in the same script."},
 	{StopsInTime, "a holder stops working when its validity is over",
 		"a pause of the client, or work that goes on past the validity",
 		"Check the validity before each effect, and let the resource check fencing tokens."},

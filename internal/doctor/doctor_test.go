@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -102,12 +101,10 @@ func TestSoundServers(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "servers.json")
 	text, err := json.Marshal(r)
-	if err == nil {
-		err = os.WriteFile(file, text, 0o644)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	testkit.Write(t, file, string(text))
 	q := tune.Usual()
 	q.Broken = []string{"eviction on r1:6379, before it was mended"}
 	if err := q.Read(file); err != nil || len(q.Broken) > 0 || q.Nodes != 3 || len(q.RoundTrip.Samples) != 15 || q.Crashes.Persistence != nemesis.Always {
@@ -173,9 +170,7 @@ func daemon(t *testing.T, lines string, args ...string) string {
 	_ = l.Close()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "redis.conf")
-	if err := os.WriteFile(file, fmt.Appendf(nil, "bind 127.0.0.1\nport %d\ndir %s\n%s\n", port, dir, lines), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Write(t, file, fmt.Sprintf("bind 127.0.0.1\nport %d\ndir %s\n%s\n", port, dir, lines))
 	cmd := exec.Command("redis-server", append([]string{file}, args...)...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

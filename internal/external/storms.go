@@ -74,7 +74,11 @@ func (c Config) every() []scenarios.Storm {
 		list = append(list, scenarios.Storm{Name: "clients-come-and-go", Summary: "no faults, a network whose latency varies much, and clients that lock once for an instant and close their lock", Latency: nemesis.Range{Min: usualLatency.Min, Max: max(s.ttl/500, usualLatency.Max)}, Work: time.Microsecond, Think: time.Microsecond, Rounds: 1, Runs: 40})
 	}
 	if c.Store == nil { // a store may refuse some of the names, or nest them
-		list = append(list, scenarios.Storm{Name: "confusing-names", Summary: "no faults, and several resources whose names a lock may confuse", Names: true, Think: time.Millisecond})
+		rounds := 12
+		if c.Virtual {
+			rounds = 40 // two clients have to lock two names that are confused at one time
+		}
+		list = append(list, scenarios.Storm{Name: "confusing-names", Summary: "no faults, and several resources whose names a lock may confuse", Names: true, Work: s.ttl / 2, Think: time.Millisecond, Rounds: rounds})
 	}
 	if s.callers > 1 {
 		list = append(list,

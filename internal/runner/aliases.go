@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -172,11 +173,20 @@ func (a *aliases) callOf(e *history.Event, before *aliasedKey) *lockCall {
 	}
 	for client := range a.share {
 		c := a.last(e.Client+client, e.Sent)
-		if c != nil && (best == nil || rank(c) > rank(best)) {
+		if c != nil && (best == nil || rank(c) > rank(best) || rank(c) == rank(best) && c.named(e.Resource) > best.named(e.Resource)) {
 			best = c
 		}
 	}
 	return best
+}
+
+// named returns how much of a key's name is the resource of the call: most locks give a key the name of what they lock,
+// and something before or after it.
+func (c *lockCall) named(key string) int {
+	if !strings.Contains(key, c.resource) {
+		return 0
+	}
+	return len(c.resource)
 }
 
 // set records that a node has a key. A key that a node has restored belongs to the call

@@ -269,14 +269,39 @@ func (m *model) beyond(running, slack time.Duration, trips ...func(time.Duration
 		trip := discretise(slack, above)
 		total = total.plus(&trip)
 	}
+	// A mass is divided between two grid points, the lower of which is nearer by up to a cell: so for a pause, and for
+	// each trip.
 	late := 1.0
-	for _, p := range total {
+	for _, p := range total[:grid-len(trips)] {
 		late -= p
 	}
 	if late < noise {
-		return 0
+		late = 0
 	}
-	return late
+	for _, above := range trips {
+		late += m.during(slack, above)
+	}
+	return min(1, late)
+}
+
+// during returns about how likely it is that a pause begins in a round trip that takes longer than 99 in 100 of its kind,
+// which running does not count, and ends after the slack: the rate of pauses, times the integral over t of
+// P(trip > t) P(pause > slack − t).
+func (m *model) during(slack time.Duration, above func(time.Duration) float64) (sum float64) {
+	cell := slack / grid
+	for t := time.Duration(0); t < slack; t += max(cell, 1) {
+		under := above(t)
+		if under == 0 {
+			break
+		}
+		if under > 0.01 {
+			continue
+		}
+		for _, p := range m.Pauses {
+			sum += float64(cell) / float64(p.Every) * under * p.Length.above(slack-t-cell)
+		}
+	}
+	return sum
 }
 
 const (

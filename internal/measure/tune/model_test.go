@@ -58,6 +58,19 @@ func TestLateHoldersByHand(t *testing.T) {
 	}
 }
 
+// The bound is not below what an independent Monte Carlo has: of pauses that just outlast the lease, and of those that
+// begin in a rare long round trip.
+func TestLateHoldersAreBounded(t *testing.T) {
+	just := Known{Nodes: 3, RoundTrip: uniform(ms/2, ms/2), Hold: uniform(100*ms, 100*ms), Pauses: []Pause{{time.Hour, uniform(2*time.Second, 2*time.Second)}}}
+	rare := Known{Nodes: 3, RoundTrip: percentiles(ms, 3*ms, 1500*ms), Hold: uniform(10*ms, 10*ms), Pauses: []Pause{{10 * time.Second, uniform(1200*ms, 1200*ms)}}}
+	for want, m := range map[float64]*model{2.78e-5: newModel(just), 6.65e-5: newModel(rare)} {
+		ttl := map[float64]time.Duration{2.78e-5: 2124 * ms, 6.65e-5: 2000 * ms}[want]
+		if got := m.lateHolder(Setting{TTL: ttl, DriftFactor: leastDrift, NodeTimeout: 50 * ms}); got < want || got > 1.5*want {
+			t.Errorf("at most %.3g are late, and the Monte Carlo has %.3g", got, want)
+		}
+	}
+}
+
 // As many holders write late in the simulator as the model says, which has an upper bound, with extensions and without.
 func TestLateHoldersInTheSimulator(t *testing.T) {
 	const runs = 800
