@@ -126,14 +126,19 @@ func (w *waiting) inTheWay(h *timeline.Hold) (list []keptKey) {
 	return list
 }
 
+// surelyInTheWay lists those of inTheWay that are there now. What a watch reports is late, so of that none is sure.
+func (p *progress) surelyInTheWay(h *timeline.Hold) []keptKey {
+	if p.timeline.Header.Watched {
+		return nil
+	}
+	return p.of(h.Resource).inTheWay(h)
+}
+
 // blocked reports whether keys that should have expired before the wait became too long, by right
 // clocks, keep the try from a quorum. No other fault can have caused that.
 func (p *progress) blocked(h *timeline.Hold) bool {
 	w, stale := p.of(h.Resource), timeline.Nodes(0)
-	if p.timeline.Header.Watched {
-		return false
-	}
-	for _, k := range w.inTheWay(h) {
+	for _, k := range p.surelyInTheWay(h) {
 		if k.given() <= p.start(w) && !p.slow(&k) {
 			stale = stale.With(k.node)
 		}
@@ -179,9 +184,9 @@ func (p *progress) causes(h *timeline.Hold, now history.Time) []Cause {
 		}
 	}
 	start, slow, old := p.start(p.of(r)), timeline.Nodes(0), false
-	for _, k := range p.of(r).inTheWay(h) {
+	for _, k := range p.surelyInTheWay(h) {
 		switch {
-		case k.set > start, p.timeline.Header.Watched:
+		case k.set > start:
 		case p.slow(&k) && k.extended <= start:
 			slow = slow.With(k.node)
 		default:

@@ -244,7 +244,7 @@ type Event struct {
 	Kind Kind `json:"kind"`
 	// Client is the client that did it, or to which it happened.
 	Client int `json:"client,omitempty"`
-	// Node is the node where it happened.
+	// Node is the node where it happened. Events of nodes, links and keys need it.
 	Node int `json:"node,omitempty"`
 	// Resource is the name of what the lock guards.
 	Resource string `json:"resource,omitempty"`

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // enter runs do, in a bubble if time is virtual on the backend. An error of a bubble names
@@ -102,32 +100,6 @@ func bubbleError(p any, returned bool, code userCode, err error) error {
 		left = slices.DeleteFunc(left, func(g goroutine) bool { return !g.calls() })
 	}
 	return errors.Join(err, fmt.Errorf("%s%s", what, stacks(left, code)))
-}
-
-// calls reports whether a goroutine is a client's, and so within a call of the lock or of a hold.
-func (g goroutine) calls() bool { return g.mentions("live.(*taskgroup).start") }
-
-// maxShownStacks is how many different stacks are shown.
-const maxShownStacks = 5
-
-// stacks returns the stacks of goroutines, equal ones once.
-func stacks(list []goroutine, code userCode) string {
-	var texts []string
-	count := map[string]int{}
-	for _, g := range list {
-		text := " [" + g.state + "]:" + g.short(code)
-		if count[text]++; count[text] == 1 {
-			texts = append(texts, text)
-		}
-	}
-	var b strings.Builder
-	for _, text := range texts[:min(len(texts), maxShownStacks)] {
-		fmt.Fprintf(&b, "\n\n%s%s", textfmt.Count(count[text], "goroutine"), text)
-	}
-	if more := len(texts) - maxShownStacks; more > 0 {
-		fmt.Fprintf(&b, "\n\nand %d more stacks", more)
-	}
-	return b.String()
 }
 
 // insideBubble reports whether the caller is in a bubble.

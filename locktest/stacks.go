@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // goroutine is a goroutine in a dump of all stacks.
@@ -177,6 +179,32 @@ func (g goroutine) short(code userCode) string {
 	}
 	if more := len(frames) - maxShownFrames; more > 0 {
 		fmt.Fprintf(&b, "\n\t… and %d more", more)
+	}
+	return b.String()
+}
+
+// calls reports whether a goroutine is a client's, and so within a call of the lock or of a hold.
+func (g goroutine) calls() bool { return g.mentions("live.(*taskgroup).start") }
+
+// maxShownStacks is how many different stacks are shown.
+const maxShownStacks = 5
+
+// stacks returns the stacks of goroutines, equal ones once.
+func stacks(list []goroutine, code userCode) string {
+	var texts []string
+	count := map[string]int{}
+	for _, g := range list {
+		text := " [" + g.state + "]:" + g.short(code)
+		if count[text]++; count[text] == 1 {
+			texts = append(texts, text)
+		}
+	}
+	var b strings.Builder
+	for _, text := range texts[:min(len(texts), maxShownStacks)] {
+		fmt.Fprintf(&b, "\n\n%s%s", textfmt.Count(count[text], "goroutine"), text)
+	}
+	if more := len(texts) - maxShownStacks; more > 0 {
+		fmt.Fprintf(&b, "\n\nand %d more stacks", more)
 	}
 	return b.String()
 }

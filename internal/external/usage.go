@@ -41,8 +41,6 @@ type Usage struct {
 
 	clockRead  bool // some client's clock was read
 	weightRead bool // the lock reads how many permits a call asks for
-
-	shared string // which calls have sent the same value for a key
 }
 
 // NewUsage returns the usage of a run that has not begun.
@@ -56,20 +54,6 @@ func (u *Usage) Dialled(client, node int) {
 	defer u.mu.Unlock()
 	u.dials[client]++
 	u.nodes[node] = true
-}
-
-// Shares records which calls have sent the same value for a key; "": none have.
-func (u *Usage) Shares(what string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.shared = cmp.Or(u.shared, what)
-}
-
-// Shared returns which calls have sent the same value for a key, or "".
-func (u *Usage) Shared() string {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.shared
 }
 
 // ReadClock records that the lock has read the clock of its client.

@@ -16,7 +16,7 @@ type calls struct {
 	last     int64
 	holds    map[int64]chan struct{} // closed when the hold is lost; by number
 	told     map[int64]bool          // the holds whose loss was reported
-	belated  int                     // losses that were reported after the next call of acquire
+	belated  int                     // losses that were reported after the release and the next call of acquire
 }
 
 // begin adds a hold and returns what is closed when it is lost.
@@ -79,8 +79,8 @@ func (c *calls) lost(m FromProgram) error {
 	return nil
 }
 
-// reportedLate returns how many losses were reported so late that the client had acquired the lock again.
-func (c *calls) reportedLate() int {
+// belatedLosses returns how many losses were reported after the release and the next call of acquire.
+func (c *calls) belatedLosses() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.belated

@@ -176,7 +176,6 @@ func (k *client) Close() error {
 			k.usage.Dialled(k.number, node+1)
 		}
 	}
-	k.usage.Shares(k.world.Shared())
 	k.close(line(ToProgram{Type: Quit}))
 	k.wall.close()
 	k.Wait()

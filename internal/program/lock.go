@@ -82,14 +82,21 @@ func (r *Run) Unused() []int {
 }
 
 // SharedValue says which calls have sent the same value for a key, or "".
-func (r *Run) SharedValue() string { return r.usage.Shared() }
+func (r *Run) SharedValue() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.clients) == 0 {
+		return ""
+	}
+	return r.clients[0].world.Shared() // the clients have one world
+}
 
 // BelatedLosses returns how many losses the programs reported of holds that were released before the client's next call.
 func (r *Run) BelatedLosses() (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range r.clients {
-		n += c.calls.reportedLate()
+		n += c.calls.belatedLosses()
 	}
 	return n
 }

@@ -112,7 +112,7 @@ func TestCallsMatchAnswers(t *testing.T) {
 		t.Errorf("a loss that crosses the release: %v", err)
 	}
 	c.begin(2)
-	if before, err := c.reportedLate(), c.lost(FromProgram{Type: Lost, ID: 1}); err != nil || before != 0 || c.reportedLate() != 1 {
-		t.Errorf("a loss after the next call: %v, %d of these, %d before", err, c.reportedLate(), before)
+	if before, err := c.belatedLosses(), c.lost(FromProgram{Type: Lost, ID: 1}); err != nil || before != 0 || c.belatedLosses() != 1 {
+		t.Errorf("a loss after the next call: %v, %d of these, %d before", err, c.belatedLosses(), before)
 	}
 }

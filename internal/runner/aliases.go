@@ -173,7 +173,7 @@ func (a *aliases) callOf(e *history.Event, before *aliasedKey) *lockCall {
 	}
 	for client := range a.share {
 		c := a.last(e.Client+client, e.Sent)
-		if c != nil && (best == nil || rank(c) > rank(best) || rank(c) == rank(best) && c.named(e.Resource) > best.named(e.Resource)) {
+		if c != nil && (best == nil || cmp.Or(rank(c)-rank(best), c.named(e.Resource)-best.named(e.Resource)) > 0) {
 			best = c
 		}
 	}

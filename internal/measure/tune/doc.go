@@ -22,8 +22,8 @@
 // comes at a constant rate from the request for a lease on, with independent lengths, so their sum is a compound Poisson
 // variable, computed by Panjer's recursion (ASTIN Bulletin 12, 1981) on a grid of 256 cells; extensions with their
 // retries, and a read and a write of the resource, are added. A pause that begins in a round trip beyond the 99th
-// percentile is added to first order. Beyond the longest of n samples the probability is 3/n, which they leave open at 95 %. A
-// late holder counts as a violation of effect exclusion: somebody always waits.
+// percentile is added to first order. Beyond the longest of n samples the probability is 3/n, which they leave open at
+// 95 %. A late holder counts as a violation of effect exclusion: somebody always waits.
 //
 // # Measured, in the simulator
 //

@@ -269,8 +269,7 @@ func (m *model) beyond(running, slack time.Duration, trips ...func(time.Duration
 		trip := discretise(slack, above)
 		total = total.plus(&trip)
 	}
-	// A mass is divided between two grid points, the lower of which is nearer by up to a cell: so for a pause, and for
-	// each trip.
+	// discretise moves a part of a pause, and of each trip, down by less than a cell. So the last cells count as late.
 	late := 1.0
 	for _, p := range total[:grid-len(trips)] {
 		late -= p
@@ -279,15 +278,15 @@ func (m *model) beyond(running, slack time.Duration, trips ...func(time.Duration
 		late = 0
 	}
 	for _, above := range trips {
-		late += m.during(slack, above)
+		late += m.duringLongTrip(slack, above)
 	}
 	return min(1, late)
 }
 
-// during returns about how likely it is that a pause begins in a round trip that takes longer than 99 in 100 of its kind,
-// which running does not count, and ends after the slack: the rate of pauses, times the integral over t of
-// P(trip > t) P(pause > slack − t).
-func (m *model) during(slack time.Duration, above func(time.Duration) float64) (sum float64) {
+// duringLongTrip returns, to first order, the probability that a pause begins within a round trip after its 99th percentile, up to
+// which the running time counts it, and ends after the slack: the rate of pauses times the integral over t of
+// P(trip > t) P(pause > slack − t), as an upper sum.
+func (m *model) duringLongTrip(slack time.Duration, above func(time.Duration) float64) (sum float64) {
 	cell := slack / grid
 	for t := time.Duration(0); t < slack; t += max(cell, 1) {
 		under := above(t)

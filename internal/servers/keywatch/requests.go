@@ -96,13 +96,13 @@ func (r *Requests) Shared() string {
 	defer r.mu.Unlock()
 	s := r.senders[r.shared]
 	switch {
-	case r.shared == "" || s == nil:
+	case r.shared == "":
 		return ""
 	case len(s.others) == 0:
 		return fmt.Sprintf("several calls of client %d sent the same value, %q", s.client, r.shared)
 	}
 	var names []string
-	for _, client := range slices.Sorted(slices.Values(append(s.others, s.client))) {
+	for _, client := range slices.Sorted(slices.Values(append([]int{s.client}, s.others...))) {
 		names = append(names, strconv.Itoa(client))
 	}
 	return fmt.Sprintf("clients %s sent the same value, %q", strings.Join(names, ", "), r.shared)
