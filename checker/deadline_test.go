@@ -2,7 +2,6 @@ package checker_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -107,11 +106,8 @@ func TestEndsOfValidityIsCurrent(t *testing.T) {
 			}
 		}
 	}
-	page, err := os.ReadFile(formatPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	testkit.GoldenFile(t, formatPage, replaced(t, string(page), "ends", b.String()), "Histories without a lapse event are judged otherwise.")
+	page := testkit.Read(t, formatPage)
+	testkit.GoldenFile(t, formatPage, replaced(t, page, "ends", b.String()), "Histories without a lapse event are judged otherwise.")
 }
 
 func yes(v bool) string {

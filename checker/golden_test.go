@@ -3,7 +3,6 @@ package checker_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -33,11 +32,8 @@ func TestGolden(t *testing.T) {
 }
 
 func runGolden(t *testing.T, file, subject string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts := strings.Split(string(text), "\n== ")
+	text := testkit.Read(t, file)
+	parts := strings.Split(text, "\n== ")
 	for i := range parts[1:] {
 		part := &parts[i+1]
 		name, rest, _ := strings.Cut(*part, "\n")
@@ -107,11 +103,8 @@ func figures(t *testing.T, m checker.Measurements) string {
 // was made.
 func TestWholeRunsAreJudgedAgain(t *testing.T) {
 	for _, name := range []string{"calm", "crash-restart", "pause-then-write"} {
-		text, err := os.ReadFile("../internal/runner/testdata/" + name + ".txt")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, run, _ := strings.Cut(string(text), "\nheader ")
+		text := testkit.Read(t, "../internal/runner/testdata/"+name+".txt")
+		_, run, _ := strings.Cut(text, "\nheader ")
 		told, was, _ := strings.Cut("header "+run, "--\n")
 		header, events, err := historytest.Parse(told)
 		if err != nil {

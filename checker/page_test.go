@@ -24,11 +24,8 @@ const findingsPage = "../docs/findings.md"
 // The tables of the page are made of the assumptions and of the types, with the comments beside their
 // fields.
 func TestFindingsPageIsCurrent(t *testing.T) {
-	read, err := os.ReadFile(findingsPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := replaced(t, string(read), "assumptions", assumptionTable())
+	read := testkit.Read(t, findingsPage)
+	made := replaced(t, read, "assumptions", assumptionTable())
 	made = replaced(t, made, "fields", fieldTable(t))
 	made = replaced(t, made, "example", exampleFinding(t))
 	testkit.GoldenFile(t, findingsPage, made, "A finding says something else.")

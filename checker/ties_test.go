@@ -2,7 +2,6 @@ package checker_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/historytest"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // Law: every history of testdata has the same verdicts in any order of simultaneous events.
@@ -23,11 +23,8 @@ func TestOrderOfTiesInGoldensDoesNotMatter(t *testing.T) {
 		if filepath.Base(file) == "contradiction.txt" {
 			continue
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, part := range strings.Split(string(text), "\n== ")[1:] {
+		text := testkit.Read(t, file)
+		for _, part := range strings.Split(text, "\n== ")[1:] {
 			name, rest, _ := strings.Cut(part, "\n")
 			told, _, _ := strings.Cut(rest, "--\n")
 			header, events, err := historytest.Parse(told)

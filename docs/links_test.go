@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 const root = ".."
@@ -185,9 +187,5 @@ func TestWhatPagesNameIsThere(t *testing.T) {
 // text is the text of a file of the project.
 func text(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return testkit.Read(t, filepath.Join(root, filepath.FromSlash(name)))
 }

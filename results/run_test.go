@@ -19,6 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/packed"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -124,9 +125,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 	for text, want := range cases {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, results.RunFile), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Write(t, filepath.Join(dir, results.RunFile), text)
 		if _, err := results.Load(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}
@@ -142,12 +141,9 @@ func TestRunFile(t *testing.T) {
 	}
 	for _, s := range []scenarios.Scenario{calm, runner.WithGenerator(calm, nemesis.Generator{Most: 5})} {
 		dir, r := keep(t, t.TempDir(), s)
-		text, err := os.ReadFile(filepath.Join(dir, results.RunFile))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testkit.Read(t, filepath.Join(dir, results.RunFile))
 		want, err := json.MarshalIndent(results.RunOf(r, map[string]string{"go": "go1"}), "", "  ")
-		if err != nil || string(text) != string(want)+"\n" {
+		if err != nil || text != string(want)+"\n" {
 			t.Errorf("%v, stored\n%s\nwant\n%s", err, text, want)
 		}
 		run, err := results.Load(dir)

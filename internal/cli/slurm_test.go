@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // Law: what docs/slurm-array.sh makes of a sweep, while a task is killed and queued again, is what one
@@ -66,10 +68,7 @@ func TestSlurm(t *testing.T) {
 
 	alone := filepath.Join(dir, "alone")
 	_, whole, _ := command(t, append(work, "--out", alone)...)
-	merged, err := os.ReadFile(filepath.Join(dir, "results", "merge.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want(t, "what is printed", string(merged), whole)
+	merged := testkit.Read(t, filepath.Join(dir, "results", "merge.log"))
+	want(t, "what is printed", merged, whole)
 	wantSameTree(t, alone, filepath.Join(dir, "results", "merged"))
 }

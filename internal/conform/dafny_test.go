@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/guards.txt, after both sides were compared")
@@ -121,22 +123,17 @@ func TestTranscription(t *testing.T) {
 	}
 	const golden = "testdata/guards.txt"
 	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Write(t, golden, b.String())
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := strings.Split(string(want), "== ")
+	want := testkit.Read(t, golden)
+	old := strings.Split(want, "== ")
 	for i, now := range strings.Split(b.String(), "== ") {
 		if !slices.Contains(old, now) {
 			name, _, _ := strings.Cut(now, "\n")
 			t.Errorf("%d: %s has changed in the specification or in its transcription: compare both, then go test ./internal/conform -run Transcription -args -update", i, name)
 		}
 	}
-	if !t.Failed() && b.String() != string(want) {
+	if !t.Failed() && b.String() != want {
 		t.Errorf("definitions are gone, or in another order: go test ./internal/conform -run Transcription -args -update")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // A file that cannot be written completely stays as it was, and nothing is left beside it.
@@ -53,11 +55,8 @@ func TestWritersDoNotMix(t *testing.T) {
 		}
 	}
 	writers.Wait()
-	last, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantFile(t, dir, path, string(last))
+	last := testkit.Read(t, path)
+	wantFile(t, dir, path, last)
 }
 
 // wantFile wants a file to have a text, and to be alone in its directory.
@@ -75,9 +74,7 @@ func wantFile(t *testing.T, dir, path, text string) {
 // The sum of a file is that of sha256sum.
 func TestSum(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte("abc"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Write(t, path, "abc")
 	const want = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 	if got, err := Sum(path); got != want || err != nil {
 		t.Errorf("%s, %v, want %s", got, err, want)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -20,12 +19,9 @@ const histories = "testdata/histories.txt"
 // cases returns the histories of testdata, each with its name and its findings.
 func cases(t testing.TB) [][3]string {
 	t.Helper()
-	text, err := os.ReadFile(histories)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Read(t, histories)
 	var list [][3]string
-	for _, part := range strings.Split(string(text), "\n== ")[1:] {
+	for _, part := range strings.Split(text, "\n== ")[1:] {
 		name, rest, _ := strings.Cut(part, "\n")
 		history, found, divided := strings.Cut(rest, "--\n")
 		if !divided {

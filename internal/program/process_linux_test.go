@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/servers/child"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // A daemon in a session of its own, which holds the standard output open, does not keep us waiting after the
@@ -35,11 +36,8 @@ func TestDaemonDoesNotHoldUpTheEnd(t *testing.T) {
 			if m := <-received; m.Type != "ready" {
 				t.Errorf("received %+v, want ready", m)
 			}
-			text, err := os.ReadFile(pidFile)
-			if err != nil {
-				t.Fatal(err)
-			}
-			daemon, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			text := testkit.Read(t, pidFile)
+			daemon, err := strconv.Atoi(strings.TrimSpace(text))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -78,11 +78,7 @@ const page = "../../docs/assumptions.md"
 
 func readPage(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return testkit.Read(t, page)
 }
 
 // deployed returns a lock of each kind as deployed in the comparison, in the order of the

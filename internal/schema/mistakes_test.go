@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -54,13 +55,10 @@ func TestExampleOfThePage(t *testing.T) {
 // The shorter examples, of one line each, can stand in the place of a line of the
 // whole one.
 func TestShortExamplesOfThePage(t *testing.T) {
-	page, err := os.ReadFile(pageFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole := example(t, string(page))
+	page := testkit.Read(t, pageFile)
+	whole := example(t, page)
 	tried := 0
-	for _, line := range strings.Split(string(page), "\n") {
+	for _, line := range strings.Split(page, "\n") {
 		for _, old := range []string{"latency: {min: 200µs, max: 1ms}", "start: {client: 1, step: granted, plus: 20ms}", "end: {after: 600ms}"} {
 			field, _, _ := strings.Cut(old, "{")
 			if !strings.HasPrefix(line, field+"{") || strings.Contains(line, "samples_from") {

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"os"
 	"slices"
 	"testing"
 
@@ -18,11 +17,7 @@ const (
 
 func pageAt(t *testing.T, file string) string {
 	t.Helper()
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(page)
+	return testkit.Read(t, file)
 }
 
 func format(t *testing.T) *Format {
@@ -46,11 +41,8 @@ func TestSchemaIsCurrent(t *testing.T) {
 // faults can say stands in docs/faults.md.
 func TestPageIsCurrent(t *testing.T) {
 	f := format(t)
-	page, err := os.ReadFile(pageFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, names, err := f.Page(string(page), map[string]string{"errors": mistakes(t, example(t, string(page)))})
+	page := testkit.Read(t, pageFile)
+	made, names, err := f.Page(page, map[string]string{"errors": mistakes(t, example(t, page))})
 	if err != nil {
 		t.Fatal(err)
 	}

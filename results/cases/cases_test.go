@@ -177,9 +177,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "case.yaml")
-			if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Write(t, path, c.text)
 			_, err := cases.Load(path)
 			if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v: want %s, and %q", err, path, c.want)
@@ -193,9 +191,7 @@ func TestTruncatedCasesAreRefused(t *testing.T) {
 	good := written(t, crashRestart())
 	path := filepath.Join(t.TempDir(), "case.yaml")
 	for n := 1; n < len(good)-1; n += 7 { // without the last line break it is whole
-		if err := os.WriteFile(path, []byte(good[:n]), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Write(t, path, good[:n])
 		if _, err := cases.Load(path); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
 			t.Fatalf("%v: the first %d bytes of %d are read as a case", err, n, len(good))
 		}

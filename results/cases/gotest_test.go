@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/results/cases"
 )
 
@@ -53,9 +54,7 @@ func TestGoTestFailsWhileTheLockIsBroken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(tmp, "overlay.json"), overlay, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Write(t, filepath.Join(tmp, "overlay.json"), string(overlay))
 	binary := filepath.Join(tmp, "pasted.test")
 	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", binary, "-overlay", filepath.Join(tmp, "overlay.json"), "./pasted")
 	if out, err := build.CombinedOutput(); err != nil {

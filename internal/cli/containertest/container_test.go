@@ -90,21 +90,16 @@ func TestRowsOfTheDebate(t *testing.T) {
 // that almost fills them, last the given number of times as long.
 func withLongerLeases(t *testing.T, row string, times int) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "scenarios", "debate", row+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Read(t, filepath.Join("..", "..", "..", "scenarios", "debate", row+".yaml"))
 	long := strings.NewReplacer(
 		"ttl: 1s", fmt.Sprintf("ttl: %ds", times),
 		"work: {min: 850ms, max: 920ms}", fmt.Sprintf("work: {min: %dms, max: %dms}", 850*times, 920*times),
 		"by: 2s", fmt.Sprintf("by: %ds", 2*times),
 		"grant: 2s", fmt.Sprintf("grant: %ds", 2*times),
 		"horizon: 5s", fmt.Sprintf("horizon: %ds", 5*times),
-	).Replace(string(text))
+	).Replace(text)
 	file := filepath.Join(t.TempDir(), row+".yaml")
-	if err := os.WriteFile(file, []byte(long), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Write(t, file, long)
 	return file
 }
 

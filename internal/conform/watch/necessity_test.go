@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/conform/watch"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -24,11 +25,8 @@ type necessary struct{ clause, lemma, run, violates, repeat string }
 
 func necessity(t *testing.T) (rows []necessary) {
 	t.Helper()
-	page, err := os.ReadFile(root + "/docs/proof.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, found := strings.Cut(string(page), "| assumption | clause | lemma | run | violates | repeat |\n")
+	page := testkit.Read(t, root+"/docs/proof.md")
+	_, table, found := strings.Cut(page, "| assumption | clause | lemma | run | violates | repeat |\n")
 	if !found {
 		t.Fatal("docs/proof.md has no table of necessity")
 	}

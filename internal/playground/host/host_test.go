@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 const head = `{"format":"lockstorm-history","version":1,"scenario":"calm","lock":"redlock","backend":"process","seed":18446744073709551615,"nodes":1,"clients":1}` + "\n"
@@ -76,9 +78,7 @@ func TestHistoryIsServed(t *testing.T) {
 		t.Errorf("%v %q", w.Header(), w.Body)
 	}
 	outside := filepath.Join(filepath.Dir(dir), "history.jsonl")
-	if err := os.WriteFile(outside, []byte(head), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Write(t, outside, head)
 	defer func() { _ = os.Remove(outside) }()
 	for _, name := range []string{"none", "..", ".hidden", "..%2f", "%2e%2e", "live%2f..%2f..", `live%5c..`, "."} {
 		if w := get(h, "localhost", "/api/runs/"+name+"/history"); w.Code == http.StatusOK {

@@ -3,11 +3,12 @@ package explore
 import (
 	"encoding/json"
 	"flag"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 var plantThem = flag.Bool("planted", false, "also plant defects into the reductions, of which the law has to catch each (a minute each)")
@@ -34,25 +35,18 @@ func TestPlantedReductions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := os.ReadFile(source)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := strings.Count(string(text), p.old); n != 1 {
+			text := testkit.Read(t, source)
+			if n := strings.Count(text, p.old); n != 1 {
 				t.Fatalf("%q occurs %d times in %s", p.old, n, p.file)
 			}
 			changed := filepath.Join(t.TempDir(), filepath.Base(p.file))
-			if err := os.WriteFile(changed, []byte(strings.Replace(string(text), p.old, p.new, 1)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Write(t, changed, strings.Replace(text, p.old, p.new, 1))
 			overlay, err := json.Marshal(map[string]map[string]string{"Replace": {source: changed}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			file := filepath.Join(t.TempDir(), "overlay.json")
-			if err := os.WriteFile(file, overlay, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Write(t, file, string(overlay))
 			out, err := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-pgo=off", "-overlay", file, ".", "-run", "TestReductionsKeep", "-count=1", "-args", "-worlds=300").CombinedOutput()
 			if err == nil {
 				t.Errorf("not caught:\n%s", out)

@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/search/inevitable"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -114,12 +115,9 @@ func TestButForOnAllNodes(t *testing.T) {
 // Messages that decide are found: in this world a rival is in time only if neither its request nor the
 // reply is slow.
 func TestMessages(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/late-restart.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Read(t, "../../../docs/late-restart.yaml")
 	file := filepath.Join(t.TempDir(), "world.yaml")
-	if err := os.WriteFile(file, []byte(strings.Replace(string(text), "94.95ms", "74.95ms", 1)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Replace(text, "94.95ms", "74.95ms", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := scenarios.Load(file, func(scenarios.Scenario) error { return nil })

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 const childPatience = 2 * time.Minute
@@ -101,9 +103,7 @@ func TestReaperRunsTheScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(r.Dir(), "here"), []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Write(t, filepath.Join(r.Dir(), "here"), "text")
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}

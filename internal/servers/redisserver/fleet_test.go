@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // patience bounds every wait of these tests. None takes a second.
@@ -235,9 +237,7 @@ func TestVersionThatIsTooOld(t *testing.T) {
 	} {
 		ownTemp(t)
 		c.options.Binary = filepath.Join(t.TempDir(), "redis-server")
-		if err := os.WriteFile(c.options.Binary, []byte("#!/bin/sh\necho '"+told+"'\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Write(t, c.options.Binary, "#!/bin/sh\necho '"+told+"'\n")
 		_, err := OpenFleet(t.Context(), c.options)
 		if c.refused == "" {
 			c.refused = "no fault of the plan killed it"

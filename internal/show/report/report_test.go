@@ -353,9 +353,7 @@ func TestBadInput(t *testing.T) {
 	}
 	with := func(file string, text []byte) string {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, file), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Write(t, filepath.Join(dir, file), string(text))
 		return dir
 	}
 	half := func(path string) []byte {
