@@ -15,9 +15,10 @@ import (
 const Contract Property = "contract"
 
 // contract judges what any lock owes its callers:
-//   - calls return within their bound;
+//   - calls return within their bound, and soon after their context has ended;
 //   - a grant and an extension have validity left, and their TTL can be kept;
 //   - a hold that was released is not extended;
+//   - no hold has the key of another resource;
 //   - extend and release tell the truth;
 //   - only the holder's release deletes the key of a hold.
 //
@@ -109,6 +110,7 @@ func (c *contract) Observe(f *timeline.Fact) {
 		c.returned(f, "acquire", b.Acquire)
 		c.positive(f, "a grant")
 		c.possible(f, "granted", f.Hold.TTL)
+		c.ownKey(f)
 	case timeline.Reentered:
 		c.returned(f, "acquire", b.Acquire)
 		c.positive(f, "a grant")
@@ -155,6 +157,7 @@ const (
 	RefusesShortTTL  Duty = "refuses-short-ttl"   // a TTL that cannot be kept is refused
 	EndsWithRelease  Duty = "ends-with-release"   // a hold that was released is not extended
 	TellsTheTruth    Duty = "tells-the-truth"     // extend and release return what the nodes did
+	SeparatesNames   Duty = "separates-names"     // resources of different names have different keys
 	KeepsHeldKeys    Duty = "keeps-held-keys"     // only the holder's requests delete or extend the key of a hold
 	RenewsHolds      Duty = "renews-holds"        // a lock that extends its holds by itself goes on to do so
 	NotifiesOfTheEnd Duty = "notifies-of-the-end" // a running holder learns in time that its hold has ended
@@ -219,6 +222,25 @@ func (c *contract) returned(f *timeline.Fact, name string, bound time.Duration) 
 			return []Event{e.say("client %d called %s of %s at %s and it took %s to return, more than %s", e.Client, name, e.lock(), at(e.From), textfmt.FourDigits(f.Took), bound)}
 		})
 	}
+	c.returnedAfterCancel(f, name)
+}
+
+// returnedAfterCancel judges a call whose context has ended.
+func (c *contract) returnedAfterCancel(f *timeline.Fact, name string) {
+	bound, ended := c.header.Bounds.Cancel, f.Actor.Cancelled
+	late := f.Time.Sub(ended)
+	if bound == 0 || ended < f.Call.At || late <= bound {
+		return
+	}
+	for _, v := range c.timeline.Faults.Between(f.Call.At.Add(-c.header.LongestTTL), f.Time) {
+		if !v.Kind.Does(nemesis.CancelsCall) {
+			return
+		}
+	}
+	c.violate(ReturnsInTime, calling(f), func() []Event {
+		e := returning(f, RoleWait)
+		return []Event{e.say("client %d called %s of %s at %s; the context of the call ended at %s, and it returned only %s later, more than %v", e.Client, name, e.lock(), at(e.From), at(ended), textfmt.FourDigits(late), bound)}
+	})
 }
 
 // unreturned judges the calls that are open when the history ends.
@@ -260,6 +282,19 @@ func (c *contract) possible(f *timeline.Fact, what string, ttl time.Duration) {
 			return []Event{e.say("client %d was %s %s at %s for a TTL of %s, which cannot be kept and has to be refused", e.Client, what, e.lock(), at(f.Time), ttl)}
 		})
 	}
+}
+
+// ownKey reports a hold that has the key of another resource: who holds one of the two keeps the other one locked.
+func (c *contract) ownKey(f *timeline.Fact) {
+	if f.Detail == "" {
+		return
+	}
+	c.violate(SeparatesNames, calling(f), func() []Event {
+		e := returning(f, RoleAccess)
+		return []Event{e.say("client %d was granted %s at %s, with a key that holds of %s have, too", e.Client, e.lock(), at(f.Time), quoted(f.Detail))}
+	}, func() Cause {
+		return Cause{Evidence: []Event{{Role: RoleAccess, Resource: f.Resource, Text: fmt.Sprintf("%s and %s share a key", quoted(f.Detail), quoted(f.Resource))}}}
+	})
 }
 
 // extendedBy is the TTL of a granted extension. The call, the return or both state it.

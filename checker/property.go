@@ -38,7 +38,7 @@ var properties = []asked{
 		"Nobody gets the lock, although a majority of its nodes works", "tries", newTolerance},
 	{Cleanup, "L3", "clean-up", "no key stays behind after a hold was released or a try has failed",
 		"A key stays behind that its holder has given up, and others wait for it", "cleanup", newCleanup},
-	{Contract, "C", "contract", "calls return, grants have time left, a release reports the truth, and only it ends a hold",
+	{Contract, "C", "contract", "calls return, grants have time left, resources are kept apart, a release reports the truth, and only it ends a hold",
 		"", "", newContract},
 }
 

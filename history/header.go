@@ -185,6 +185,10 @@ type Bounds struct {
 	// Release is the same for one release.
 	Release time.Duration `json:"release,omitempty" yaml:"release,omitempty" want:"0s.."`
 
+	// Cancel is the longest time for which one of these calls may go on after its context has ended, if nothing else was
+	// done to the world from the longest TTL before the call.
+	Cancel time.Duration `json:"cancel,omitempty" yaml:"cancel,omitempty" want:"0s.."`
+
 	// Tries is the number of tries within which a client that reaches a
 	// majority of the nodes must succeed while nobody competes.
 	Tries int `json:"tries,omitempty" yaml:"tries,omitempty" want:"0.."`

@@ -96,6 +96,8 @@ type Config struct {
 	// Bounds are the limits of liveness and contract. Fields that are 0 have defaults:
 	//
 	//   - Acquire, Extend, Release: how long a call may take. Patience and 30 s.
+	//   - Cancel: how long one may go on after its context has ended, without another fault. In
+	//     memory TTL/5, at least 200 ms; elsewhere it is not judged.
 	//   - Grant: how long after the faults somebody is granted a free lock. 10 s and 5
 	//     TTL.
 	//   - Tries: of so many tries one succeeds while a minority of nodes is gone. 5.

@@ -2,7 +2,6 @@ package locktest_test
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
@@ -91,9 +91,7 @@ func TestStormsThatCannotBeLoaded(t *testing.T) {
 		"":                                       "empty",
 	} {
 		path := filepath.Join(t.TempDir(), "storm.yaml")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Write(t, path, text)
 		if _, err := locktest.LoadStorm(path); err == nil || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -232,6 +232,20 @@ func TestLockThatNeverGrants(t *testing.T) {
 	}
 }
 
+// Law: without faults a lock fails whose extensions all fail, or whose holds are all lost. Other storms are tried.
+func TestLockThatNeverKeepsAHold(t *testing.T) {
+	for name, want := range map[string]string{
+		"never extends": `no hold was extended in 3 runs: \d+ calls of Extend failed, the last one with: the lock is not held any more`,
+		"never renews":  `no hold was renewed in 3 runs: the lock gave no end, and reported a loss, of \d+ holds, none of which was longer than the TTL`,
+	} {
+		text, passed := output(t, name, true)
+		wantMatches(t, text, want, `--- FAIL: TestInner/long`, `--- PASS: TestInner/calm`)
+		if passed {
+			t.Errorf("%s: the test has passed", name)
+		}
+	}
+}
+
 // Law: a storm in which nobody is granted the lock, or nothing that is promised can be violated, is
 // undecided and says so.
 func TestStormThatJudgesNothing(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/results"
 )
@@ -105,6 +106,15 @@ generate: {most: 2, faults: {latency: 1}}
 	},
 	"never grants":                inStorms(locktest.Config{Storms: []locktest.Storm{{Name: "calm"}, {Name: "again"}}}, refuses("")),
 	"never grants, and sets keys": inStorms(locktest.Config{Storms: []locktest.Storm{{Name: "calm"}, {Name: "again"}}}, refuses("mine")),
+	"never extends":               inStorms(longThenCalm, anExtension(func(l *oneNode) { l.stiff = true })),
+	"never renews": inStorms(longThenCalm, func(env locktest.Env) locktest.Locker {
+		l := lossReporter{oneNode: onOneNode(env)}
+		return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+			h, err := l.Lock(ctx, resource)
+			h.Until, h.Extend = time.Time{}, nil
+			return h, err
+		})
+	}),
 	"cut off for good": func(t *testing.T) {
 		cut := loaded(t, "name: cut-off\nplan: [{partition: {nodes: [1]}, start: {at: 0s}}]")
 		inStorms(locktest.Config{Patience: time.Second, Storms: []locktest.Storm{cut}}, anExtension(func(*oneNode) {}))(t)
@@ -137,6 +147,9 @@ generate: {most: 2, faults: {latency: 1}}
 
 // calm is a storm without faults.
 var calm = []locktest.Storm{{Name: "calm"}}
+
+// longThenCalm has a storm of long holds, and another one.
+var longThenCalm = locktest.Config{Storms: []locktest.Storm{{Name: "long", Claimed: true, Work: 10 * time.Second}, calm[0]}}
 
 // outside is a channel that was not made within a run.
 var outside = make(chan int)
@@ -280,11 +293,7 @@ func wantMatches(t *testing.T, text string, patterns ...string) {
 // stored returns the content of a file of a stored run.
 func stored(t *testing.T, dir, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return testkit.Read(t, filepath.Join(dir, name))
 }
 
 // attribute returns what programs read of a test.
@@ -498,12 +507,12 @@ func wantReadable(t *testing.T, dir string) {
 func TestWhatCannotBeIsTold(t *testing.T) {
 	t.Parallel()
 	for name, wants := range map[string][]string{
-		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 34 storms more not tried"},
+		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 35 storms more not tried"},
 		"within": {"locktest: called within a run, or another bubble of testing/synctest"},
 		"none":   {"locktest: the function that makes the lock is nil"},
 		"handshakes": {
 			"virtual time has stood still for ", "_test.go:", "and the run was abandoned: a goroutine of the lock waits for a mutex", "MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}",
-			"without any fault: 30 storms more not tried",
+			"without any fault: 31 storms more not tried",
 		},
 		"nodes": {"locktest.Config.Nodes: 65: want 1 to 64"},
 	} {
@@ -643,9 +652,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 func loaded(t *testing.T, text string) locktest.Storm {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "storm.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Write(t, path, text)
 	s, err := locktest.LoadStorm(path)
 	if err != nil {
 		t.Fatal(err)

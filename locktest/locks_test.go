@@ -27,11 +27,13 @@ type oneNode struct {
 	twoSteps bool // asks first, and sets then
 	endless  bool // tells no end of validity
 	hollow   bool // says that it has extended what it has not
+	stiff    bool // extends nothing, and says so
 	overlong bool // tells an end of validity that the key does not see
 	late     bool // takes a grant whose answer came too late
 	forever  bool // tries for ever, whatever becomes of the context
 	fenced   bool // draws a fence
 	stale    bool // draws it before it waits for the lock
+	early    bool // draws it before each try
 	anybody  bool // extends whoever's key it is
 	seconds  bool // cuts the TTL of its keys to whole seconds
 
@@ -61,16 +63,13 @@ var errTaken = errors.New("somebody else holds it")
 
 func (l *oneNode) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
 	token := fmt.Sprintf("%s.%d", l.owner, l.tries.Add(1))
-	var early uint64
-	if l.stale {
-		early = l.fence(ctx, resource)
-	}
-	for {
+	for drawn := uint64(0); ; {
+		if l.early || l.stale && drawn == 0 {
+			drawn = l.fence(ctx, resource)
+		}
 		hold, err := l.try(ctx, resource, token)
 		if err == nil {
-			if l.stale {
-				hold.Fence = early
-			}
+			hold.Fence = max(hold.Fence, drawn)
 			return hold, nil
 		}
 		select {
@@ -157,6 +156,9 @@ var extendMine = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then 
 
 func (l *oneNode) extend(ctx context.Context, resource, token string) (time.Time, error) {
 	sent := time.Now()
+	if l.stiff {
+		return sent, locktest.ErrNotHeld
+	}
 	if l.hollow {
 		return sent.Add(l.ttl), nil
 	}

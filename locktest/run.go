@@ -21,7 +21,7 @@ import (
 // A subtest fails if a promised property ([Config.Promises]) is violated under a plan that
 // the promise covers, or if the run itself fails, because the lock panics, leaves
 // goroutines behind or lets virtual time stand still. Without faults it also fails if nobody is
-// granted the lock. It is skipped if a promised property
+// granted the lock, if each extension fails, or if the lock reports the loss of each hold to which it has given no end. It is skipped if a promised property
 // could not be decided (with generated plans: in none of the runs), or if nothing was judged, as when
 // nobody is granted the lock. A skip is not a pass. Violations that no promise covers are logged.
 //
@@ -183,7 +183,7 @@ func (tr trial) storm(t *testing.T, s Storm, all *external.Summary) error {
 		if j = sum.without(j); len(j.Broken) > 0 {
 			f := tr.failure(t, o, j)
 			record.Seed, record.Dir = f.run.Seed, f.dir
-			if said, fails := sum.NothingGranted(); fails {
+			if said := sum.NothingDone(); said != "" && sum.Grants == 0 {
 				conclude(runner.Contradiction, said, f.text())
 				return fmt.Errorf("%s\n\n%s", said, f.text())
 			}
@@ -192,9 +192,13 @@ func (tr trial) storm(t *testing.T, s Storm, all *external.Summary) error {
 			return nil
 		}
 	}
-	if said, fails := sum.NothingGranted(); fails {
+	if said := sum.NothingDone(); said != "" {
 		conclude(runner.Contradiction, said, "")
-		return errors.New(said)
+		if sum.Grants == 0 {
+			return errors.New(said)
+		}
+		t.Error(said)
+		return nil
 	}
 	t.Log(sum.text(s))
 	conclude(runner.AsExpected, strings.Join(sum.limits(), "; "), "")

@@ -57,6 +57,7 @@ func TestDefectsAreFound(t *testing.T) {
 		{name: "no expiry", defect: func(l *oneNode) { l.noExpiry = true }, storm: "holder-dies", breaks: checker.DeadlockFreedom},
 		{name: "asked, then set", defect: func(l *oneNode) { l.twoSteps = true }, storm: "contention", breaks: checker.Lease, calm: true},
 		{name: "a fence drawn before", defect: func(l *oneNode) { l.stale = true }, storm: "contention", breaks: checker.Fence, calm: true},
+		{name: "a fence drawn before each try", defect: func(l *oneNode) { l.early = true }, storm: "messages-overtake", breaks: checker.Fence},
 		{name: "an extension that is none", defect: func(l *oneNode) { l.hollow = true }, config: locktest.Config{Work: 3 * time.Second, Extend: 500 * time.Millisecond}, storm: "calm", breaks: checker.Lease, calm: true},
 		{name: "a grant that comes too late", defect: func(l *oneNode) { l.late, l.client.Options().ReadTimeout = true, 3*l.ttl }, storm: "node-stands-still", breaks: checker.Contract},
 		{name: "an end beyond that of the key", defect: func(l *oneNode) { l.overlong = true }, storm: "holder-stands-still", breaks: checker.Lease},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -143,6 +144,30 @@ func countingNextTo(env locktest.Env) locktest.Locker {
 	})
 }
 
+// renamed is a lock that changes the names of what it locks.
+func renamed(change func(string) string) func(locktest.Env) locktest.Locker {
+	return func(env locktest.Env) locktest.Locker {
+		l := onOneNode(env)
+		return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+			return l.Lock(ctx, change(resource))
+		})
+	}
+}
+
+// unhurried is a lock that waits for as long as it likes, whatever becomes of the caller's context.
+func unhurried(env locktest.Env) locktest.Locker {
+	l := onOneNode(env)
+	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+		own, stop := context.WithTimeout(context.WithoutCancel(ctx), 3*env.TTL)
+		defer stop()
+		h, err := l.Lock(own, resource)
+		if err == nil && ctx.Err() != nil {
+			err = errors.Join(ctx.Err(), h.Release(own))
+		}
+		return h, err
+	})
+}
+
 // Law: the default storms find, without any setting, defects that show only if the caller's context ends, if
 // callers share a lock, if clocks of clients differ, if keys vanish, or if names are confused.
 func TestWhatCallersDoIsTriedByDefault(t *testing.T) {
@@ -158,6 +183,9 @@ func TestWhatCallersDoIsTriedByDefault(t *testing.T) {
 		"an extension of a key that is gone":            {"key-is-evicted", checker.Contract, anExtension(func(l *oneNode) { l.anybody = true })},
 		"an extension of a key that a node forgot":      {"node-restarts-in-long-work", checker.Contract, anExtension(func(l *oneNode) { l.anybody = true })},
 		"a counter with the name of another resource":   {"confusing-names", checker.DeadlockFreedom, countingNextTo},
+		"names that are cut off":                        {"confusing-names", checker.Contract, renamed(func(name string) string { return name[:min(len(name), 8)] })},
+		"names without upper case":                      {"confusing-names", checker.Contract, renamed(strings.ToLower)},
+		"a call that goes on after its context":         {"call-is-cancelled", checker.Contract, unhurried},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if broken := brokenIn(t, locktest.Config{Nodes: 1}, c.storm, 3, c.open); !slices.Contains(broken, c.breaks) {
@@ -206,7 +234,7 @@ func TestWhatCallersDoBlamesNoCorrectLock(t *testing.T) {
 			}
 			for _, s := range locktest.Storms(c) {
 				switch s.Name {
-				case "short-work", "clients-come-and-go", "confusing-names", "call-is-cancelled", "caller-gives-up", "extension-unanswered", "key-is-evicted", "node-restarts-in-long-work",
+				case "short-work", "clients-come-and-go", "confusing-names", "call-is-cancelled", "caller-gives-up", "extension-unanswered", "key-is-evicted", "node-restarts-in-long-work", "messages-overtake",
 					"callers-share-a-lock", "callers-give-up", "clients-clocks-differ", "holder-cut-off-from-one", "second-request-is-lost":
 					if broken := brokenIn(t, c, s.Name, 1, open); len(broken) > 0 {
 						t.Errorf("%s breaks %v", s.Name, broken)

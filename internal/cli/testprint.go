@@ -134,13 +134,13 @@ func (p *testPrinter) conclude(s *stormResult) {
 	if undecided, open := s.Undecided(); open {
 		why = fmt.Sprintf("%s: %s", external.Named(undecided.Property), textfmt.Sentence(undecided.Story()))
 	}
-	nobody, barren := s.NothingGranted()
+	nothing := s.NothingDone()
 	switch {
 	case s.broken != nil:
 		verdict = runner.Contradiction
 		p.fail(*s.broken)
-	case barren:
-		p.barren, verdict, why = true, runner.Contradiction, nobody
+	case nothing != "":
+		p.barren, verdict, why = true, runner.Contradiction, nothing
 	case why != "":
 		p.open, verdict = true, runner.Undecided
 	case s.stopped:
@@ -159,7 +159,7 @@ func (p *testPrinter) conclude(s *stormResult) {
 	}
 	on := terminal.On(p.out)
 	word := map[runner.Conclusion]string{runner.AsExpected: "ok", runner.Contradiction: "VIOLATED", runner.Undecided: "undecided"}[verdict]
-	if barren && s.broken == nil {
+	if nothing != "" && s.broken == nil {
 		word = "FAILED"
 	}
 	p.printf("%s  %-22s %s\n", colored(on, verdict, fmt.Sprintf("%-9s", word)), s.Scenario.Name, s.line())

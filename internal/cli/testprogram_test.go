@@ -97,7 +97,7 @@ func TestACarelessProgramIsFound(t *testing.T) {
 	wantIn(t, out, "VIOLATED   writer-stands-still", "\n  "+external.KnownCauses+"\n  Again:  "+again+"\n  Page:   lockstorm report "+stored+"\n  Stored: "+stored+", with story and plan in failure.txt\n")
 	wantIn(t, read(t, filepath.Join(stored, "failure.txt")), violated, violates+" promises: ", "name: writer-stands-still\n", "- pause:", again)
 
-	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--runs", "2", "--out", dir, "--format", "json", "--"}, fakeCommand("careless")...)...)
+	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--runs", "10", "--out", dir, "--format", "json", "--"}, fakeCommand("careless")...)...)
 	want(t, "exit code of the repetition", code, exitContradiction)
 	wantIn(t, out, `"scenario":"writer-stands-still"`, `{"storm":"writer-stands-still","verdict":"contradiction","reason":"`)
 	code, out, _ = command(t, "check", stored)

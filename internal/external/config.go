@@ -88,6 +88,9 @@ func (c Config) bounds() history.Bounds {
 		free = max(c.TTL/2, time.Second)
 	}
 	b.Free = cmp.Or(b.Free, free)
+	if c.Virtual { // elsewhere a program need not hear that its caller gives up
+		b.Cancel = cmp.Or(b.Cancel, free)
+	}
 	if c.Nodes > 2 { // otherwise there is no minority that could be gone
 		b.Tries = cmp.Or(b.Tries, 5)
 	}

@@ -32,8 +32,11 @@ type Exercised struct {
 	Beside  int // grants beside other holds of the resource
 	Full    int // calls of Lock while no permit was free
 
-	Refusals int    // calls of Lock that have failed
-	Refusal  string // the last error of Lock
+	Refusals    int    // calls of Lock that have failed
+	Refusal     string // the last error of Lock
+	Unextended  int    // calls of Extend that have failed
+	Unextension string // the last error of Extend
+	Unrenewed   int    // holds without an end whose loss was reported
 
 	Waits map[int]Waits // by client: calls that have failed although no fault took place
 }
@@ -96,6 +99,17 @@ func (e *Exercised) warnings(patience time.Duration, where string) (list []strin
 	return list
 }
 
+// lapses says which holds were not kept, though nothing was done to them.
+func (e *Exercised) lapses(where string) (list []string) {
+	if e.Unextended > 0 {
+		list = append(list, fmt.Sprintf("in %s, %s of Extend failed without a fault, the last one with: %s", where, textfmt.Count(e.Unextended, "call"), e.Unextension))
+	}
+	if e.Unrenewed > 0 {
+		list = append(list, fmt.Sprintf("in %s, the lock reported the loss of %s without an end, without a fault", where, textfmt.Count(e.Unrenewed, "hold")))
+	}
+	return list
+}
+
 // Reader returns a reader of a run that adds what the run tries: see [runner.Experiment.WithReader].
 func (e *Exercised) Reader() func(*timeline.Timeline) {
 	return func(t *timeline.Timeline) {
@@ -110,7 +124,7 @@ type exercise struct{ *Exercised }
 
 // Wants implements [timeline.Observer].
 func (exercise) Wants() timeline.Kinds {
-	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.Release, history.Lost, history.Cancel)
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Release, history.Lost, history.Cancel)
 }
 
 // Observe implements [timeline.Observer].
@@ -135,6 +149,9 @@ func (x exercise) Observe(f *timeline.Fact) {
 		x.Refusal = f.Reason
 	case history.Extended:
 		x.Extensions++
+	case history.ExtendFailed:
+		x.Unextended++
+		x.Unextension = f.Reason
 	case history.Release:
 		if f.Hold != nil && !f.Hold.Lost {
 			x.ended(f.Hold, f.Time)
@@ -142,7 +159,9 @@ func (x exercise) Observe(f *timeline.Fact) {
 	case history.Lost:
 		if f.Hold != nil && !f.Hold.ReleaseCalled {
 			x.Losses++
-			x.ended(f.Hold, f.Time)
+			if x.ended(f.Hold, f.Time); f.Hold.Endless() {
+				x.Unrenewed++
+			}
 		}
 	}
 }
@@ -183,9 +202,10 @@ func (e *Exercised) Add(more Exercised) {
 	e.Beside += more.Beside
 	e.Full += more.Full
 	e.Refusals += more.Refusals
-	if more.Refusal != "" {
-		e.Refusal = more.Refusal
-	}
+	e.Refusal = cmp.Or(more.Refusal, e.Refusal)
+	e.Unextended += more.Unextended
+	e.Unextension = cmp.Or(more.Unextension, e.Unextension)
+	e.Unrenewed += more.Unrenewed
 	for client, w := range more.Waits {
 		if e.Waits == nil {
 			e.Waits = map[int]Waits{}
@@ -213,6 +233,9 @@ type Summary struct {
 func (s *Summary) Add(o *Outcome, patience time.Duration, open bool) {
 	s.Exercised.Add(o.Exercised)
 	s.Warnings = append(s.Warnings, o.warnings(patience, o.Scenario.Name)...)
+	if o.faultless() && o.NothingDone() == "" {
+		s.Warnings = append(s.Warnings, o.lapses(o.Scenario.Name)...)
+	}
 	s.storms++
 	s.runs += o.Runs
 	name := o.Scenario.Name

@@ -83,6 +83,7 @@ var dutyBroken = map[checker.Duty]string{
 	checker.RefusesShortTTL:  "The lock grants a TTL that it cannot keep",
 	checker.EndsWithRelease:  "A hold that was released is extended",
 	checker.TellsTheTruth:    "What an extension or a release reports is not true",
+	checker.SeparatesNames:   "The lock confuses two resources",
 	checker.KeepsHeldKeys:    "A hold's key is deleted or extended, and not by its holder",
 	checker.RenewsHolds:      "A hold is not renewed in time by the lock that renews it",
 	checker.NotifiesOfTheEnd: "A holder learns too late that its hold is over",

@@ -130,6 +130,11 @@ func Judge(r runner.Result, t Capabilities, named []checker.Property, keys bool)
 			j.Open = append(j.Open, f) // keys were not recorded
 		}
 	}
+	for _, f := range j.Broken {
+		if f.Duty == checker.SeparatesNames { // whatever else is violated follows from that
+			return j.StartingWith(f.Property)
+		}
+	}
 	return j
 }
 

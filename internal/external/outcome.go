@@ -76,21 +76,41 @@ func (o *Outcome) Undecided() (Undecided, bool) {
 // Unpromised reports whether no promise covers the faults of any run.
 func (o *Outcome) Unpromised() bool { return o.promised && !o.covered }
 
-// NothingGranted says that nobody was granted the lock, if so. Without faults that is a failure.
-func (o *Outcome) NothingGranted() (said string, fails bool) {
-	if o.Grants > 0 || o.Slipped == o.Runs {
-		return "", false
+// NothingDone says what a storm without faults shows a lock never to do, or "": that is a failure, although a lock that
+// does nothing violates nothing.
+func (o *Outcome) NothingDone() string {
+	if o.Slipped == o.Runs || !o.faultless() {
+		return ""
 	}
-	said = fmt.Sprintf("nobody was granted the lock in %s", textfmt.Count(o.Runs, "run"))
+	in := textfmt.Count(o.Runs, "run")
+	switch {
+	case o.Grants == 0:
+		return o.nothingGranted()
+	case o.Extensions == 0 && o.Unextended > 0:
+		return fmt.Sprintf("no hold was extended in %s: %s of Extend failed, the last one with: %s", in, textfmt.Count(o.Unextended, "call"), o.Unextension)
+	case o.BeyondTTL == 0 && o.Unrenewed > 0:
+		return fmt.Sprintf("no hold was renewed in %s: the lock gave no end, and reported a loss, of %s, none of which was longer than the TTL", in, textfmt.Count(o.Unrenewed, "hold"))
+	}
+	return ""
+}
+
+// faultless reports whether the storm has no faults.
+func (o *Outcome) faultless() bool { return len(o.Scenario.Plan) == 0 && o.Scenario.Generate == nil }
+
+func (o *Outcome) nothingGranted() string {
+	if o.Grants > 0 || o.Slipped == o.Runs {
+		return ""
+	}
+	said := fmt.Sprintf("nobody was granted the lock in %s", textfmt.Count(o.Runs, "run"))
 	if o.Refusals > 0 {
 		said += fmt.Sprintf(": %s of Lock failed, the last one with: %s", textfmt.Count(o.Refusals, "call"), o.Refusal)
 	}
-	return said, len(o.Scenario.Plan) == 0 && o.Scenario.Generate == nil
+	return said
 }
 
 // NothingJudged says why the runs have judged nothing, or "".
 func (o *Outcome) NothingJudged() string {
-	if said, _ := o.NothingGranted(); said != "" {
+	if said := o.nothingGranted(); said != "" {
 		return said
 	}
 	if o.covered && !o.judged {

@@ -57,7 +57,7 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "writer-stands-still", Summary: "a client is paused for longer than the TTL before it writes", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
 		{Name: "caller-stands-still", Summary: "a client is paused for longer than the TTL while it acquires the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
 		{Name: "holder-dies", Summary: "a client dies after it was granted the lock, or as many as there are permits", Plan: s.deadHolders()},
-		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired, while it is waited for, or while it is released", Plan: s.cancelledCalls()},
+		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired, while it is waited for, or while it is released", Work: s.ttl * 3 / 4, Rounds: 12, Plan: s.cancelledCalls()},
 		{Name: "caller-gives-up", Summary: "the context with which the lock was acquired ends as it is granted, or during the work", Work: s.ttl / 2, Rounds: 10, Plan: s.endedContexts()},
 		{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff())},
 		{Name: "extension-unanswered", Summary: "the answer to a holder's first message after its grant is lost, which extends or renews the hold if the lock does that", Claimed: true, Work: s.ttl * 2, Rounds: 6, Plan: s.unansweredExtensions()},
@@ -69,6 +69,9 @@ func (c Config) every() []scenarios.Storm {
 	}
 	if c.Virtual && s.clients > 1 { // elsewhere it is not known when the second request is sent
 		list = append(list, scenarios.Storm{Name: "second-request-is-lost", Summary: "a call of Lock that sends a second request, such as EXPIRE after SETNX, loses it, and the holder dies", Think: s.ttl * 2, Rounds: 6, Plan: s.secondRequestLost()})
+	}
+	if c.Virtual {
+		list = append(list, scenarios.Storm{Name: "messages-overtake", Summary: "messages take up to a tenth of a TTL, and work is over at once, so that one client locks between two requests of another", Work: time.Millisecond, Think: s.ttl * 7 / 25, Rounds: 60, Plan: s.overtaking()})
 	}
 	if c.Virtual && c.Store == nil {
 		list = append(list, scenarios.Storm{Name: "clients-come-and-go", Summary: "no faults, a network whose latency varies much, and clients that lock once for an instant and close their lock", Latency: nemesis.Range{Min: usualLatency.Min, Max: max(s.ttl/500, usualLatency.Max)}, Work: time.Microsecond, Think: time.Microsecond, Rounds: 1, Runs: 40})
@@ -195,11 +198,11 @@ func cancelled(client int, step env.Step, count int, plus time.Duration) nemesis
 
 // cancelledCalls ends calls of client 1: at their beginning, and after a while if they wait.
 func (s stormParams) cancelledCalls() nemesis.Plan {
-	return nemesis.Plan{
-		cancelled(1, env.StepAcquire, 2, 0),
-		cancelled(1, env.StepAcquire, 4, s.ttl/25),
-		cancelled(1, env.StepBeforeRelease, 4, 0),
+	plan := nemesis.Plan{cancelled(1, env.StepAcquire, 2, 0), cancelled(1, env.StepBeforeRelease, 4, 0)}
+	for count := 4; count <= 8; count++ {
+		plan = append(plan, cancelled(1, env.StepAcquire, count, s.ttl/25))
 	}
+	return plan
 }
 
 // endedContexts ends the contexts of callers that hold the lock: at once, and during the work.
@@ -310,6 +313,11 @@ func (s stormParams) pause(when nemesis.Trigger) nemesis.Plan {
 func (s stormParams) slow() nemesis.Plan {
 	add := nemesis.Distribution{Range: nemesis.Range{Max: s.ttl / 4}} // there, and back
 	return nemesis.Plan{{Action: &nemesis.Latency{Add: add}, Start: s.begin(), End: nemesis.After(4 * s.ttl)}}
+}
+
+func (s stormParams) overtaking() nemesis.Plan {
+	add := nemesis.Distribution{Range: nemesis.Range{Max: s.ttl / 10}}
+	return nemesis.Plan{{Action: &nemesis.Latency{Add: add}, Start: nemesis.At(0)}}
 }
 
 // resets makes clients lose replies at their calls, because a fault at a time can miss all of them.

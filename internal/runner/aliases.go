@@ -35,6 +35,9 @@ type aliases struct {
 	calls map[int][]*lockCall // by client, the oldest first
 	keys  map[keyLocation]*aliasedKey
 	count map[tokenOnNode]int // keys that are there; a lock may keep several on a node
+
+	owner  map[keyLocation]string // the first resource one of whose holds had this key
+	shared map[string]string      // by resource: another one whose key it has
 }
 
 // lockCall is a client's call of Lock.
@@ -79,7 +82,7 @@ type tokenOnNode struct {
 }
 
 func newAliases(next history.Sink, late bool, share int) *aliases {
-	return &aliases{next: next, late: late, share: max(share, 1), calls: map[int][]*lockCall{}, keys: map[keyLocation]*aliasedKey{}, count: map[tokenOnNode]int{}}
+	return &aliases{next: next, late: late, share: max(share, 1), calls: map[int][]*lockCall{}, keys: map[keyLocation]*aliasedKey{}, count: map[tokenOnNode]int{}, owner: map[keyLocation]string{}, shared: map[string]string{}}
 }
 
 // Record implements [history.Sink].
@@ -94,6 +97,12 @@ func (a *aliases) Record(e *history.Event) {
 			a.decide(c)
 			c.granted, c.grantedAt = true, e.Time
 			a.settle(e)
+			a.compare(c)
+		}
+		if other := a.shared[e.Resource]; other != "" {
+			granted := *e
+			granted.Detail = other
+			e = &granted
 		}
 	case history.Refused, history.Released:
 		if c := a.last(e.Client, e.Time); c != nil && c.token == e.Token {
@@ -217,6 +226,23 @@ func (a *aliases) set(e *history.Event) {
 	if a.appeared(e, k); a.late && k.call.granted {
 		a.decide(k.call)
 		a.settle(e)
+		a.compare(k.call)
+	}
+}
+
+// compare notes whether a hold has the key of another resource.
+func (a *aliases) compare(c *lockCall) {
+	for at, k := range a.keys {
+		if k.call != c || !k.exists || k.value != c.value {
+			continue
+		}
+		switch first := a.owner[at]; first {
+		case "":
+			a.owner[at] = c.resource
+		case c.resource:
+		default:
+			a.shared[c.resource] = first
+		}
 	}
 }
 
