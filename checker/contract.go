@@ -110,7 +110,9 @@ func (c *contract) Observe(f *timeline.Fact) {
 		c.returned(f, "acquire", b.Acquire)
 		c.positive(f, "a grant")
 		c.possible(f, "granted", f.Hold.TTL)
-		c.ownKey(f)
+		if f.Detail != "" {
+			c.ownKey(f)
+		}
 	case timeline.Reentered:
 		c.returned(f, "acquire", b.Acquire)
 		c.positive(f, "a grant")
@@ -222,14 +224,16 @@ func (c *contract) returned(f *timeline.Fact, name string, bound time.Duration) 
 			return []Event{e.say("client %d called %s of %s at %s and it took %s to return, more than %s", e.Client, name, e.lock(), at(e.From), textfmt.FourDigits(f.Took), bound)}
 		})
 	}
-	c.returnedAfterCancel(f, name)
+	if c.header.Bounds.Cancel > 0 {
+		c.returnedAfterCancel(f, name)
+	}
 }
 
 // returnedAfterCancel judges a call whose context has ended.
 func (c *contract) returnedAfterCancel(f *timeline.Fact, name string) {
 	bound, ended := c.header.Bounds.Cancel, f.Actor.Cancelled
 	late := f.Time.Sub(ended)
-	if bound == 0 || ended < f.Call.At || late <= bound {
+	if ended < f.Call.At || late <= bound {
 		return
 	}
 	for _, v := range c.timeline.Faults.Between(f.Call.At.Add(-c.header.LongestTTL), f.Time) {
@@ -286,9 +290,6 @@ func (c *contract) possible(f *timeline.Fact, what string, ttl time.Duration) {
 
 // ownKey reports a hold that has the key of another resource: who holds one of the two keeps the other one locked.
 func (c *contract) ownKey(f *timeline.Fact) {
-	if f.Detail == "" {
-		return
-	}
 	c.violate(SeparatesNames, calling(f), func() []Event {
 		e := returning(f, RoleAccess)
 		return []Event{e.say("client %d was granted %s at %s, with a key that holds of %s have, too", e.Client, e.lock(), at(f.Time), quoted(f.Detail))}

@@ -41,6 +41,11 @@ func (c Config) every() []scenarios.Storm {
 	if c.Persistence != nemesis.Nothing { // a crash of the process alone loses nothing then
 		emptied = ""
 	}
+	var long time.Duration // work for which others wait long, which shows a call that goes on after its context
+	few := 0               // rounds with it
+	if c.Virtual {
+		long, few = s.ttl*3/4, 12
+	}
 	list := []scenarios.Storm{
 		{Name: "calm", Summary: "no faults"},
 		{Name: "contention", Summary: "no faults, and all clients compete without pause", Think: time.Millisecond, Rounds: c.competing()},
@@ -57,7 +62,7 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "writer-stands-still", Summary: "a client is paused for longer than the TTL before it writes", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
 		{Name: "caller-stands-still", Summary: "a client is paused for longer than the TTL while it acquires the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
 		{Name: "holder-dies", Summary: "a client dies after it was granted the lock, or as many as there are permits", Plan: s.deadHolders()},
-		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired, while it is waited for, or while it is released", Work: s.ttl * 3 / 4, Rounds: 12, Plan: s.cancelledCalls()},
+		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired, while it is waited for, or while it is released", Work: long, Rounds: few, Plan: s.cancelledCalls()},
 		{Name: "caller-gives-up", Summary: "the context with which the lock was acquired ends as it is granted, or during the work", Work: s.ttl / 2, Rounds: 10, Plan: s.endedContexts()},
 		{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff())},
 		{Name: "extension-unanswered", Summary: "the answer to a holder's first message after its grant is lost, which extends or renews the hold if the lock does that", Claimed: true, Work: s.ttl * 2, Rounds: 6, Plan: s.unansweredExtensions()},
