@@ -290,8 +290,8 @@ type carriedOut struct {
 // setTwice reports whether the node has set the key by the same request before. It remembers this
 // request.
 func (c *cleanup) setTwice(f *timeline.Fact) bool {
-	if f.Kind == history.EntrySet {
-		return false // a store has one entry of a token
+	if f.Kind == history.EntrySet || c.header.Watched {
+		return false // a store has one entry of a token, and a watch knows only when a value was first sent
 	}
 	nodes, request := c.requests.Of(f.Locked), carriedOut{f.Client, f.Token, f.Sent}
 	if f.Node >= len(*nodes) {
@@ -329,7 +329,7 @@ func (c *cleanup) Settle() {
 		if h.Keys.Set == 0 && !h.Keys.Entry.There {
 			c.clean++
 		}
-		asked := h.EndedAt // when the nodes were asked to delete
+		asked := h.Acquire.At // when the nodes were asked to delete, at the earliest
 		if h.ReleaseCalled {
 			asked = h.Release.At
 		}

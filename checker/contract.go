@@ -46,6 +46,7 @@ type contract struct {
 	notices   timeline.PerHold[lossNotice]
 	instead   timeline.PerHold[[]timeline.WrongKey] // other keys that were deleted for the holder since it called release
 	claims    []claim                               // in this instant
+	belated   []belatedReturn                       // in this instant
 	effective timeline.PerHold[untoldExtension]
 	truth     truth
 	upkeep    upkeep
@@ -88,7 +89,7 @@ func newContract(line *timeline.Timeline, _ *shared) propertyChecker {
 
 func (c *contract) Wants() timeline.Kinds {
 	k := timeline.KindSet(history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.End)
-	if c.header.Bounds.Notice > 0 {
+	if c.header.Bounds.Notice+c.header.Bounds.Loss > 0 {
 		k |= learning
 	}
 	if c.header.Bounds.Renew > 0 {
@@ -99,7 +100,7 @@ func (c *contract) Wants() timeline.Kinds {
 
 func (c *contract) Observe(f *timeline.Fact) {
 	b := &c.header.Bounds
-	if b.Notice > 0 {
+	if b.Notice+b.Loss > 0 {
 		c.follow(f)
 	}
 	if b.Renew > 0 {
@@ -110,9 +111,6 @@ func (c *contract) Observe(f *timeline.Fact) {
 		c.returned(f, "acquire", b.Acquire)
 		c.positive(f, "a grant")
 		c.possible(f, "granted", f.Hold.TTL)
-		if f.Detail != "" {
-			c.ownKey(f)
-		}
 	case timeline.Reentered:
 		c.returned(f, "acquire", b.Acquire)
 		c.positive(f, "a grant")
@@ -134,6 +132,9 @@ func (c *contract) Observe(f *timeline.Fact) {
 	case history.Released:
 		c.returned(f, "release", b.Release)
 		c.upkeep.released(f)
+		if f.Detail != "" {
+			c.ownKey(f)
+		}
 		if c.truth.judges() {
 			c.truth.released(f)
 		}
@@ -229,21 +230,31 @@ func (c *contract) returned(f *timeline.Fact, name string, bound time.Duration) 
 	}
 }
 
-// returnedAfterCancel judges a call whose context has ended.
+// belatedReturn is a call that returned too long after its context had ended. It counts unless something else was done
+// to the world meanwhile, or in this instant.
+type belatedReturn struct {
+	where       Place
+	name, token string
+	ended       history.Time // the context
+}
+
+// returnedAfterCancel notes a call that returned too long after its context had ended.
 func (c *contract) returnedAfterCancel(f *timeline.Fact, name string) {
-	bound, ended := c.header.Bounds.Cancel, f.Actor.Cancelled
-	late := f.Time.Sub(ended)
-	if ended < f.Call.At || late <= bound {
-		return
+	if ended := f.Actor.Cancelled; ended >= f.Call.At && f.Time.Sub(ended) > c.header.Bounds.Cancel {
+		c.belated = append(c.belated, belatedReturn{calling(f), name, f.Token, ended})
 	}
-	for _, v := range c.timeline.Faults.Between(f.Call.At.Add(-c.header.LongestTTL), f.Time) {
+}
+
+func (c *contract) judgeBelated(r belatedReturn) {
+	for _, v := range c.timeline.Faults.Between(r.where.From.Add(-c.header.LongestTTL), r.where.To) {
 		if !v.Kind.Does(nemesis.CancelsCall) {
 			return
 		}
 	}
-	c.violate(ReturnsInTime, calling(f), func() []Event {
-		e := returning(f, RoleWait)
-		return []Event{e.say("client %d called %s of %s at %s; the context of the call ended at %s, and it returned only %s later, more than %v", e.Client, name, e.lock(), at(e.From), at(ended), textfmt.FourDigits(late), bound)}
+	c.violate(ReturnsInTime, r.where, func() []Event {
+		e := Event{Role: RoleWait, From: r.where.From, To: r.where.To, Client: r.where.Client, Resource: r.where.Resource, Token: r.token}
+		return []Event{e.say("client %d called %s of %s at %s; the context of the call ended at %s, and it returned only %s later, more than %v",
+			e.Client, r.name, e.lock(), at(e.From), at(r.ended), textfmt.FourDigits(e.To.Sub(r.ended)), c.header.Bounds.Cancel)}
 	})
 }
 
@@ -292,7 +303,7 @@ func (c *contract) possible(f *timeline.Fact, what string, ttl time.Duration) {
 func (c *contract) ownKey(f *timeline.Fact) {
 	c.violate(SeparatesNames, calling(f), func() []Event {
 		e := returning(f, RoleAccess)
-		return []Event{e.say("client %d was granted %s at %s, with a key that holds of %s have, too", e.Client, e.lock(), at(f.Time), quoted(f.Detail))}
+		return []Event{e.say("client %d's hold of %s, which it released at %s, had a key that holds of %s have, too", e.Client, e.lock(), at(f.Time), quoted(f.Detail))}
 	}, func() Cause {
 		return Cause{Evidence: []Event{{Role: RoleAccess, Resource: f.Resource, Text: fmt.Sprintf("%s and %s share a key", quoted(f.Detail), quoted(f.Resource))}}}
 	})
@@ -362,6 +373,9 @@ func (c *contract) Settles() timeline.Kinds {
 	if c.header.Bounds.Renew > 0 {
 		k |= renewing
 	}
+	if c.header.Bounds.Cancel > 0 {
+		k |= timeline.KindSet(history.Granted, timeline.Reentered, history.Refused)
+	}
 	return k
 }
 
@@ -391,7 +405,10 @@ func (c *contract) Settle() {
 	for _, claim := range c.claims {
 		c.judgeClaim(claim)
 	}
-	c.claims = c.claims[:0]
+	for _, r := range c.belated {
+		c.judgeBelated(r)
+	}
+	c.claims, c.belated = c.claims[:0], c.belated[:0]
 	c.upkeep.settle(c.timeline.Now)
 	c.truth.Settle()
 }
@@ -477,8 +494,8 @@ func (c *contract) judgeClaim(k claim) {
 		c.judgeLost(h, where)
 		return
 	}
-	if c.quorum.Quorum(backing) {
-		return
+	if c.quorum.Quorum(backing) || c.header.Permits() > 1 && h.Keys.Claimed|h.Keys.Set == 0 && h.Keys.Past == nil {
+		return // or it has never had a key: a lock may keep the holds that share a resource elsewhere
 	}
 	var instead []timeline.WrongKey
 	if k.what == saysHeld {

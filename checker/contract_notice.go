@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"cmp"
+
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/timeline"
@@ -83,7 +85,7 @@ func (c *contract) leased(h *timeline.Hold, now history.Time) {
 	if h.Sending && c.header.Keepers >= 0 {
 		from = h.SentAt
 	}
-	if h.TTL > 0 && !h.Endless() {
+	if h.TTL > 0 && !h.Endless() && c.header.Bounds.Notice > 0 {
 		n := c.notices.Of(h)
 		n.given, n.end, n.since = true, from.Add(h.TTL), now
 	}
@@ -104,7 +106,7 @@ func (c *contract) losing(k *timeline.KeyChange) {
 		n.gone = false
 	case k.Kind == history.KeyGone && !n.gone:
 		n.gone, n.goneAt = true, k.At
-		if bound := c.header.Bounds.Notice; bound > 0 && h.Endless() {
+		if h.Endless() {
 			n.given, n.since, n.end = true, h.GrantedAt, k.At.Add(c.header.LongestTTL)
 		}
 	}
@@ -169,7 +171,7 @@ func (c *contract) untoldAll(who *timeline.Client, now history.Time) {
 
 // untold reports a holder that ran on for too long without a notice.
 func (c *contract) untold(h *timeline.Hold, now history.Time) {
-	bound := c.header.Bounds.Notice
+	bound := cmp.Or(c.header.Bounds.Notice, c.header.Bounds.Loss)
 	if c.notices.Of(h).told || letGoBefore(h, now) || stoodBefore(h.Client, now) {
 		return
 	}
@@ -193,7 +195,7 @@ func stoodBefore(c *timeline.Client, now history.Time) bool {
 
 // lapsed reports a declared end of validity that comes too late.
 func (c *contract) lapsed(f *timeline.Fact) {
-	h, bound := f.Hold, c.header.Bounds.Notice
+	h, bound := f.Hold, cmp.Or(c.header.Bounds.Notice, c.header.Bounds.Loss)
 	lost := c.notices.Of(h).lost && c.notices.Of(h).lostAt < f.Time
 	if !h.Expired() || lost || letGoBefore(h, f.Time) || stoodBefore(h.Client, f.Time) {
 		return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -331,17 +332,21 @@ func (p *progress) about(k *keptKey, now history.Time) (text string) {
 	case k.late:
 		text = " with no try for it under way"
 	}
-	switch lived := now.Sub(k.given()); {
-	case k.endless:
-		text += ", which had no expiry"
-	case k.extended > timeline.LongAgo:
-		text += fmt.Sprintf(", which %s went on to extend, last at %s", clientOrSome(k.by), at(k.extended))
-	case lived > p.ttl && !p.slow(k):
-		text += fmt.Sprintf(", for %s, longer than the longest TTL, %v, and no fault made a clock slow there", textfmt.FourDigits(lived), p.ttl)
-	}
 	end := k.end
 	if c := p.timeline.Client(k.client); k.client != 0 && end == (ending{}) && c.Dead {
 		end = ending{history.Kill, k.client, c.Died}
+	}
+	slack := time.Millisecond // nodes count whole ones
+	if p.timeline.Header.Watched {
+		slack = p.ttl / 10 // a watch is late
+	}
+	switch lived := now.Sub(k.given()); {
+	case k.endless:
+		text += ", which had no expiry"
+	case k.extended > end.at:
+		text += fmt.Sprintf(", which %s went on to extend, last at %s", clientOrSome(k.by), at(k.extended))
+	case lived > p.ttl+slack && !p.slow(k):
+		text += fmt.Sprintf(", for %s, longer than the longest TTL, %v, and no fault made a clock slow there", textfmt.FourDigits(lived), p.ttl)
 	}
 	switch end.by {
 	case history.Refused:

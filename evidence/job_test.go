@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -9,16 +8,15 @@ import (
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // TestIndexedJob decodes docs/indexed-job.yaml strictly: an unknown or repeated field, or a value of another
 // type, is an error. Its parts have to fit each other.
 func TestIndexedJob(t *testing.T) {
-	text, err := os.ReadFile("../docs/indexed-job.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	documents := strings.Split(string(text), "\n---\n")
+	text := testkit.Read(t, "../docs/indexed-job.yaml")
+	documents := strings.Split(text, "\n---\n")
 	if len(documents) != 3 {
 		t.Fatalf("%d documents", len(documents))
 	}

@@ -28,7 +28,7 @@ const (
 	// try takes.
 	Acquire Kind = iota + 1
 	// Granted: the try returned with the lock (Client, Resource, Token, TTL, Until,
-	// Validity, Now, Ends, Fence, Weight; Detail: another resource whose key it has). Without an Until only a release ends the hold. On all
+	// Validity, Now, Ends, Fence, Weight). Without an Until only a release ends the hold. On all
 	// returns of the lock's own calls K is the number of requests that the client has
 	// sent since the previous return.
 	Granted
@@ -55,7 +55,8 @@ const (
 
 	// Release: the holder calls release (Client, Resource, Token).
 	Release
-	// Released: release returned (Client, Resource, Token, Reason, K). Outcome OK:
+	// Released: release returned (Client, Resource, Token, Reason, K; Detail: another resource whose key the
+	// hold had). Outcome OK:
 	// the lock was still held; Declined: it was not; Unknown: it is not known.
 	Released
 

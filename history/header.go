@@ -219,8 +219,12 @@ type Bounds struct {
 
 	// Notice is the longest time until a running holder must learn that its hold is over: from
 	// the end of the TTL, counted on the ground clock from when the lock read its own
-	// clock for it, or from when a paused client resumed.
+	// clock for it, or from when a paused client resumed. Of a hold without an end: from the longest TTL after its
+	// keys were gone from a quorum.
 	Notice time.Duration `json:"notice,omitempty" yaml:"notice,omitempty" want:"0s.."`
+
+	// Loss is Notice for holds without an end, if Notice is 0.
+	Loss time.Duration `json:"loss,omitempty" yaml:"loss,omitempty" want:"0s.."`
 }
 
 // Permits is the number of permits of each resource.

@@ -103,6 +103,8 @@ type Config struct {
 	//   - Tries: of so many tries one succeeds while a minority of nodes is gone. 5.
 	//   - Cleanup: how long a node may keep the key of a failed try or a released hold.
 	//     TTL/4.
+	//   - Loss: how long a holder without an end may work on once its keys have been gone for a TTL. In
+	//     memory as Cancel.
 	//   - Notice: how long after the end of validity a running holder is told. No
 	//     default; set it for a lock that closes Lost at the end of validity.
 	Bounds history.Bounds

@@ -18,6 +18,9 @@ type watchdog struct {
 	*oneNode
 	plain    bool // renews whoever's key it is, and reports no loss
 	renewals int  // of a hold; 0: no limit
+	hopeful  bool // counts from the answer to a renewal, and reports the loss late
+	deaf     bool // does not hear that the key is gone
+	hurried  bool // lets a renewal go on during the release
 }
 
 func (w watchdog) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
@@ -32,8 +35,9 @@ func (w watchdog) Lock(ctx context.Context, resource string) (locktest.Hold, err
 	running.Go(func() { w.renew(life, resource, inner, lost) })
 	h.Until, h.Extend, h.Lost = time.Time{}, nil, lost
 	h.Release = func(ctx context.Context) error {
-		end()
-		running.Wait()
+		if end(); !w.hurried {
+			running.Wait()
+		}
 		return inner.Release(ctx)
 	}
 	return h, nil
@@ -41,7 +45,10 @@ func (w watchdog) Lock(ctx context.Context, resource string) (locktest.Hold, err
 
 // renew renews a hold until its life ends. A right watchdog reports the loss before the key can be gone.
 func (w watchdog) renew(life context.Context, resource string, h locktest.Hold, lost chan struct{}) {
-	until := h.Until
+	until, margin := h.Until, w.ttl/2
+	if w.hopeful {
+		margin = w.ttl / 4
+	}
 	for n := 1; w.renewals == 0 || n <= w.renewals; n++ {
 		select {
 		case <-life.Done():
@@ -54,9 +61,12 @@ func (w watchdog) renew(life context.Context, resource string, h locktest.Hold, 
 		}
 		call, stop := context.WithTimeout(life, w.ttl/4)
 		next, err := h.Extend(call)
-		if stop(); err == nil {
+		if w.hopeful {
+			next = time.Now().Add(w.ttl)
+		}
+		if stop(); err == nil || w.deaf && errors.Is(err, locktest.ErrNotHeld) {
 			until = next
-		} else if errors.Is(err, locktest.ErrNotHeld) || time.Until(until) <= w.ttl/2 {
+		} else if errors.Is(err, locktest.ErrNotHeld) || time.Until(until) <= margin {
 			close(lost)
 			return
 		}

@@ -35,6 +35,8 @@ type oneNode struct {
 	stale    bool // draws it before it waits for the lock
 	early    bool // draws it before each try
 	anybody  bool // extends whoever's key it is
+	resets   bool // extends by setting the key again
+	twoCalls bool // releases by GET and DEL
 	seconds  bool // cuts the TTL of its keys to whole seconds
 
 	loadsOnce bool // sends a script once, and its hash from then on
@@ -138,6 +140,12 @@ func (l *oneNode) release(ctx context.Context, resource, token string) error {
 	if l.plainDel {
 		return l.client.Del(ctx, resource).Err()
 	}
+	if l.twoCalls {
+		if value, err := l.client.Get(ctx, resource).Result(); err != nil || value != token {
+			return errors.Join(err, errTaken)
+		}
+		return l.client.Del(ctx, resource).Err()
+	}
 	run := deleteMine.Run
 	if l.loadsOnce {
 		if run = deleteMine.Eval; l.loaded {
@@ -156,6 +164,9 @@ var extendMine = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then 
 
 func (l *oneNode) extend(ctx context.Context, resource, token string) (time.Time, error) {
 	sent := time.Now()
+	if l.resets {
+		return sent.Add(l.ttl), l.client.Set(ctx, resource, token, l.ttl).Err()
+	}
 	if l.stiff {
 		return sent, locktest.ErrNotHeld
 	}

@@ -185,7 +185,15 @@ func TestWhatCallersDoIsTriedByDefault(t *testing.T) {
 		"a counter with the name of another resource":   {"confusing-names", checker.DeadlockFreedom, countingNextTo},
 		"names that are cut off":                        {"confusing-names", checker.Contract, renamed(func(name string) string { return name[:min(len(name), 8)] })},
 		"names without upper case":                      {"confusing-names", checker.Contract, renamed(strings.ToLower)},
-		"a call that goes on after its context":         {"call-is-cancelled", checker.Contract, unhurried},
+		"a call that goes on after its context":         {"waiter-gives-up", checker.Contract, unhurried},
+		"a release by GET and DEL":                      {"releaser-stands-still", checker.Contract, anExtension(func(l *oneNode) { l.twoCalls = true })},
+		"a watchdog that does not hear of a loss":       {"key-is-evicted", checker.Contract, aWatchdog(watchdog{deaf: true})},
+		"a watchdog that counts from its answers":       {"slow-answers-then-none", checker.Lease, aWatchdog(watchdog{hopeful: true})},
+		"a renewal that sets the key after its release": {"renewals-meet-releases", checker.Cleanup, func(env locktest.Env) locktest.Locker {
+			l := watchdog{oneNode: onOneNode(env), hurried: true}
+			l.resets = true
+			return l
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if broken := brokenIn(t, locktest.Config{Nodes: 1}, c.storm, 3, c.open); !slices.Contains(broken, c.breaks) {
@@ -195,7 +203,7 @@ func TestWhatCallersDoIsTriedByDefault(t *testing.T) {
 	}
 }
 
-// tied is a lock whose holds end with the context of their acquisition, which is the notice of their loss.
+// tied is a lock whose holds end with the context of their acquisition, which is the notice of their loss, as is their end.
 func tied(env locktest.Env) locktest.Locker {
 	l := onOneNode(env)
 	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
@@ -205,8 +213,10 @@ func tied(env locktest.Env) locktest.Locker {
 		}
 		release := h.Release
 		withContext := context.AfterFunc(ctx, func() { _ = release(context.Background()) })
-		h.Lost = ctx.Done()
+		held, stop := context.WithDeadline(ctx, h.Until)
+		h.Lost, h.Extend = held.Done(), nil
 		h.Release = func(ctx context.Context) error {
+			defer stop()
 			if !withContext() {
 				return locktest.ErrNotHeld
 			}
@@ -234,7 +244,8 @@ func TestWhatCallersDoBlamesNoCorrectLock(t *testing.T) {
 			}
 			for _, s := range locktest.Storms(c) {
 				switch s.Name {
-				case "short-work", "clients-come-and-go", "confusing-names", "call-is-cancelled", "caller-gives-up", "extension-unanswered", "key-is-evicted", "node-restarts-in-long-work", "messages-overtake",
+				case "short-work", "clients-come-and-go", "confusing-names", "call-is-cancelled", "caller-gives-up", "extension-unanswered", "key-is-evicted", "node-restarts-in-long-work",
+					"messages-overtake", "waiter-gives-up", "releaser-stands-still", "slow-answers-then-none", "renewals-meet-releases", "holder-cut-off-from-most", "holder-dies",
 					"callers-share-a-lock", "callers-give-up", "clients-clocks-differ", "holder-cut-off-from-one", "second-request-is-lost":
 					if broken := brokenIn(t, c, s.Name, 1, open); len(broken) > 0 {
 						t.Errorf("%s breaks %v", s.Name, broken)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 const root = "../.."
@@ -85,10 +86,7 @@ const imports = "imports"
 // imports.
 func functionsIn(t *testing.T, e edit) (names []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, e.file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Read(t, filepath.Join(root, e.file))
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, e.file, text, 0)
 	if err != nil {

@@ -2,13 +2,14 @@ package mutants
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // observed are the guards that show a clause where a replay cannot tell which of two it is: a client that counts
@@ -19,12 +20,9 @@ var observed = map[string]string{"A6Read": "DriftFactor"}
 // Law: each planted defect in the table of necessity of docs/proof.md breaks the clause that the table names,
 // alone, and the hunt has found the violation that the table names. internal/conform/watch tests the other rows.
 func TestNecessity(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, "docs", "proof.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testkit.Read(t, filepath.Join(root, "docs", "proof.md"))
 	planted := all(t)
-	rows := regexp.MustCompile("(?m)^\\| [^|]* \\| `(\\w+)` \\| `\\w+` \\| planted defect (\\w+): ([^|]*) \\| (\\w+) \\| \\|$").FindAllStringSubmatch(string(page), -1)
+	rows := regexp.MustCompile("(?m)^\\| [^|]* \\| `(\\w+)` \\| `\\w+` \\| planted defect (\\w+): ([^|]*) \\| (\\w+) \\| \\|$").FindAllStringSubmatch(page, -1)
 	if len(rows) < 5 {
 		t.Errorf("%d planted defects in the table", len(rows))
 	}
@@ -73,14 +71,11 @@ func wantBroken(t *testing.T, m Mutant, clause string) {
 // wantFound reads the results of the hunts.
 func wantFound(t *testing.T, number, code string) {
 	t.Helper()
-	text, err := os.ReadFile("hunted.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Read(t, "hunted.json")
 	var h struct {
 		Hunts []struct{ Number, Found string }
 	}
-	if err := json.Unmarshal(text, &h); err != nil {
+	if err := json.Unmarshal([]byte(text), &h); err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range h.Hunts {

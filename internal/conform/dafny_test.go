@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -15,8 +14,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata/guards.txt, after both sides were compared")
 
 // specified are the files of the specification that this package transcribes.
 var specified = []string{"state.dfy", "assumptions.dfy", "machine.dfy", "invariant.dfy", "late.dfy", "fences.dfy"}
@@ -122,7 +119,7 @@ func TestTranscription(t *testing.T) {
 		fmt.Fprintf(&b, "== %s (proof/%s)\n%s-- \n%s\n\n", d.name, d.file, d.text, text)
 	}
 	const golden = "testdata/guards.txt"
-	if *update {
+	if testkit.UpdateGolden() { // after both sides were compared
 		testkit.Write(t, golden, b.String())
 	}
 	want := testkit.Read(t, golden)

@@ -90,6 +90,7 @@ func (c Config) bounds() history.Bounds {
 	b.Free = cmp.Or(b.Free, free)
 	if c.Virtual { // elsewhere a program need not hear that its caller gives up
 		b.Cancel = cmp.Or(b.Cancel, free)
+		b.Loss = cmp.Or(b.Loss, free)
 	}
 	if c.Nodes > 2 { // otherwise there is no minority that could be gone
 		b.Tries = cmp.Or(b.Tries, 5)
@@ -247,6 +248,9 @@ func (c Config) Scenario(s scenarios.Storm) scenarios.Scenario {
 			Latency: nemesis.Distribution{Range: cmp.Or(s.Latency, usualLatency)},
 		},
 	}
+	// A try may take a few round trips, with connecting, before anybody is to blame.
+	slower := 8 * max(0, made.Latency.Max-usualLatency.Max)
+	made.Bounds.Free, made.Bounds.Cancel = made.Bounds.Free+slower, made.Bounds.Cancel+slower
 	if extend > 0 {
 		work += c.Patience // a client also waits for extensions
 	}

@@ -131,7 +131,8 @@ func Judge(r runner.Result, t Capabilities, named []checker.Property, keys bool)
 		}
 	}
 	for _, f := range j.Broken {
-		if f.Duty == checker.SeparatesNames { // whatever else is violated follows from that
+		// Whatever else is violated follows from names that are confused, and a wait from a release that did nothing.
+		if f.Duty == checker.SeparatesNames || f.Duty == checker.TellsTheTruth && j.Broken[0].Property == checker.DeadlockFreedom {
 			return j.StartingWith(f.Property)
 		}
 	}

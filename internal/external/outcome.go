@@ -2,10 +2,12 @@ package external
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // Outcome sums up the runs of a storm.
@@ -88,7 +90,7 @@ func (o *Outcome) NothingDone() string {
 		return o.nothingGranted()
 	case o.Extensions == 0 && o.Unextended > 0:
 		return fmt.Sprintf("no hold was extended in %s: %s of Extend failed, the last one with: %s", in, textfmt.Count(o.Unextended, "call"), o.Unextension)
-	case o.BeyondTTL == 0 && o.Unrenewed > 0:
+	case o.BeyondTTL == 0 && o.Unrenewed > 0 && o.long():
 		return fmt.Sprintf("no hold was renewed in %s: the lock gave no end, and reported a loss, of %s, none of which was longer than the TTL", in, textfmt.Count(o.Unrenewed, "hold"))
 	}
 	return ""
@@ -96,6 +98,11 @@ func (o *Outcome) NothingDone() string {
 
 // faultless reports whether the storm has no faults.
 func (o *Outcome) faultless() bool { return len(o.Scenario.Plan) == 0 && o.Scenario.Generate == nil }
+
+// long reports whether all work of the storm is longer than the TTL.
+func (o *Outcome) long() bool {
+	return !slices.ContainsFunc(o.Scenario.Clients, func(c scenarios.Client) bool { return c.Work.Min <= o.Scenario.Lock.TTL })
+}
 
 func (o *Outcome) nothingGranted() string {
 	if o.Grants > 0 || o.Slipped == o.Runs {

@@ -41,11 +41,6 @@ func (c Config) every() []scenarios.Storm {
 	if c.Persistence != nemesis.Nothing { // a crash of the process alone loses nothing then
 		emptied = ""
 	}
-	var long time.Duration // work for which others wait long, which shows a call that goes on after its context
-	few := 0               // rounds with it
-	if c.Virtual {
-		long, few = s.ttl*3/4, 12
-	}
 	list := []scenarios.Storm{
 		{Name: "calm", Summary: "no faults"},
 		{Name: "contention", Summary: "no faults, and all clients compete without pause", Think: time.Millisecond, Rounds: c.competing()},
@@ -62,11 +57,11 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "writer-stands-still", Summary: "a client is paused for longer than the TTL before it writes", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
 		{Name: "caller-stands-still", Summary: "a client is paused for longer than the TTL while it acquires the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
 		{Name: "holder-dies", Summary: "a client dies after it was granted the lock, or as many as there are permits", Plan: s.deadHolders()},
-		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired, while it is waited for, or while it is released", Work: long, Rounds: few, Plan: s.cancelledCalls()},
+		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired, while it is waited for, or while it is released", Plan: s.cancelledCalls()},
 		{Name: "caller-gives-up", Summary: "the context with which the lock was acquired ends as it is granted, or during the work", Work: s.ttl / 2, Rounds: 10, Plan: s.endedContexts()},
 		{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff())},
 		{Name: "extension-unanswered", Summary: "the answer to a holder's first message after its grant is lost, which extends or renews the hold if the lock does that", Claimed: true, Work: s.ttl * 2, Rounds: 6, Plan: s.unansweredExtensions()},
-		{Name: "key-is-evicted", Summary: "a node evicts a holder's key during long work", Claimed: true, Work: s.ttl * 2, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2)})},
+		{Name: "key-is-evicted", Summary: "a node evicts a holder's key during long work", Claimed: true, Work: s.ttl * 3, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2)})},
 		{Name: "node-restarts-in-long-work", Summary: "a node crashes during long work, and comes back at once" + emptied, Claimed: true, Work: s.ttl * 2, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2), End: nemesis.After(s.ttl / 10)})},
 		{Name: "scripts-are-forgotten", Summary: "the nodes forget the scripts that clients have loaded, several times", Plan: s.scripts()},
 		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
@@ -76,17 +71,23 @@ func (c Config) every() []scenarios.Storm {
 		list = append(list, scenarios.Storm{Name: "second-request-is-lost", Summary: "a call of Lock that sends a second request, such as EXPIRE after SETNX, loses it, and the holder dies", Think: s.ttl * 2, Rounds: 6, Plan: s.secondRequestLost()})
 	}
 	if c.Virtual {
-		list = append(list, scenarios.Storm{Name: "messages-overtake", Summary: "messages take up to a tenth of a TTL, and work is over at once, so that one client locks between two requests of another", Work: time.Millisecond, Think: s.ttl * 7 / 25, Rounds: 60, Plan: s.overtaking()})
+		list = append(list,
+			scenarios.Storm{Name: "waiter-gives-up", Summary: "the context of a call ends while others hold the lock for most of the TTL", Work: s.ttl * 3 / 4, Rounds: 12, Plan: s.cancelledWaits()},
+			scenarios.Storm{Name: "renewals-meet-releases", Summary: "no faults, a slower network, and work that ends while the lock renews the hold", Latency: nemesis.Range{Min: usualLatency.Min, Max: max(s.ttl/25, usualLatency.Max)}, Work: s.ttl * 18 / 25, Rounds: 80},
+			scenarios.Storm{Name: "releaser-stands-still", Summary: "a client is paused for longer than the TTL while it releases, between two requests if it sends several", Work: s.ttl * 4 / 5, Rounds: 8, Plan: s.pausedReleases()},
+			scenarios.Storm{Name: "slow-answers-then-none", Summary: "a holder gets its answers late, and then none, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 6, Plan: s.firstHolder(s.slowAnswers()...)},
+			scenarios.Storm{Name: "messages-overtake", Summary: "messages take up to a tenth of a TTL, and work is over at once, so that one client locks between two requests of another", Work: time.Millisecond, Think: s.ttl * 7 / 25, Rounds: 60, Plan: s.overtaking()},
+		)
 	}
 	if c.Virtual && c.Store == nil {
 		list = append(list, scenarios.Storm{Name: "clients-come-and-go", Summary: "no faults, a network whose latency varies much, and clients that lock once for an instant and close their lock", Latency: nemesis.Range{Min: usualLatency.Min, Max: max(s.ttl/500, usualLatency.Max)}, Work: time.Microsecond, Think: time.Microsecond, Rounds: 1, Runs: 40})
 	}
 	if c.Store == nil { // a store may refuse some of the names, or nest them
-		rounds := 12
-		if c.Virtual {
-			rounds = 40 // two clients have to lock two names that are confused at one time
+		rounds, work := len(names), s.ttl/5
+		if c.Virtual { // then two clients also lock two names at one time, whose other keys may be confused
+			rounds, work = 2*rounds, s.ttl/2
 		}
-		list = append(list, scenarios.Storm{Name: "confusing-names", Summary: "no faults, and several resources whose names a lock may confuse", Names: true, Work: s.ttl / 2, Think: time.Millisecond, Rounds: rounds})
+		list = append(list, scenarios.Storm{Name: "confusing-names", Summary: "no faults, and several resources whose names a lock may confuse", Names: true, Work: work, Think: time.Millisecond, Rounds: rounds})
 	}
 	if s.callers > 1 {
 		list = append(list,
@@ -101,6 +102,7 @@ func (c Config) every() []scenarios.Storm {
 		list = append(list, scenarios.Storm{Name: "holder-cut-off-from-one", Summary: "a client does not reach one of the nodes for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff(1))})
 	}
 	if minority := s.fewest(); len(minority) > 0 {
+		list = append(list, scenarios.Storm{Name: "holder-cut-off-from-most", Summary: "a client reaches no majority of the nodes for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff(s.most()...))})
 		list = append(list,
 			scenarios.Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back" + emptied + " after some TTLs", Think: s.ttl, Rounds: 12, Plan: s.down(minority)},
 			scenarios.Storm{Name: "minority-cut-off", Summary: "no client reaches a minority of the nodes for some TTLs", Think: s.ttl, Rounds: 12, Plan: s.cut(minority)},
@@ -147,7 +149,7 @@ func (s stormParams) long() *nemesis.Trigger { return nemesis.After(4 * s.ttl) }
 // it gets none.
 func (s stormParams) deadHolders() (plan nemesis.Plan) {
 	for client := 1; client <= max(1, min(s.capacity, s.clients-1)); client++ {
-		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: second(nemesis.When(client, env.StepGranted, 0))})
+		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: second(nemesis.When(client, env.StepGranted, s.ttl/50))})
 	}
 	return plan
 }
@@ -174,6 +176,33 @@ func (s stormParams) cut(nodes []int) nemesis.Plan {
 func (s stormParams) holderCutOff(nodes ...int) nemesis.Fault {
 	alone := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: nodes}}
 	return nemesis.Fault{Action: alone, Start: nemesis.When(1, env.StepGranted, s.ttl/10), End: nemesis.After(3 * s.ttl)}
+}
+
+// pausedReleases pauses client 1 when a release has sent its first request, and has no answer yet.
+func (s stormParams) pausedReleases() (plan nemesis.Plan) {
+	for count := 2; count <= 4; count++ {
+		when := nemesis.When(1, env.StepBeforeRelease, usualLatency.Max*3/5)
+		when.Count = count
+		plan = append(plan, nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: when, End: nemesis.After(s.ttl * 3 / 2)})
+	}
+	return plan
+}
+
+// slowAnswers delays what the nodes answer client 1 during its first holds, and cuts it off then: each time at
+// another step of its renewals.
+func (s stormParams) slowAnswers() (plan nemesis.Plan) {
+	to, slow := nemesis.Links{Clients: []int{1}}, nemesis.Distribution{Range: nemesis.Range{Min: s.ttl / 6, Max: s.ttl / 6}}
+	for count := 1; count <= 3; count++ {
+		granted, cut := nemesis.When(1, env.StepGranted, 0), s.ttl*time.Duration(10+2*count)/10
+		granted.Count = count
+		later := granted
+		later.Plus = cut
+		plan = append(plan,
+			nemesis.Fault{Action: &nemesis.Latency{Links: to, Way: nemesis.Replies, Add: slow}, Start: granted, End: nemesis.After(cut)},
+			nemesis.Fault{Action: &nemesis.Partition{Links: to}, Start: later, End: nemesis.After(2 * s.ttl)},
+		)
+	}
+	return plan
 }
 
 // firstHolder keeps the other clients away at the beginning, so that client 1 is the first holder. What
@@ -203,8 +232,16 @@ func cancelled(client int, step env.Step, count int, plus time.Duration) nemesis
 
 // cancelledCalls ends calls of client 1: at their beginning, and after a while if they wait.
 func (s stormParams) cancelledCalls() nemesis.Plan {
-	plan := nemesis.Plan{cancelled(1, env.StepAcquire, 2, 0), cancelled(1, env.StepBeforeRelease, 4, 0)}
-	for count := 4; count <= 8; count++ {
+	return nemesis.Plan{
+		cancelled(1, env.StepAcquire, 2, 0),
+		cancelled(1, env.StepAcquire, 4, s.ttl/25),
+		cancelled(1, env.StepBeforeRelease, 4, 0),
+	}
+}
+
+// cancelledWaits ends calls of client 1 that wait.
+func (s stormParams) cancelledWaits() (plan nemesis.Plan) {
+	for count := 2; count <= 8; count++ {
 		plan = append(plan, cancelled(1, env.StepAcquire, count, s.ttl/25))
 	}
 	return plan

@@ -109,7 +109,7 @@ func (k *client) awaitReady(sent float64) error {
 	case <-k.gone:
 		return k.cause
 	case <-late.C:
-		return fmt.Errorf("%s: not ready %v after hello%s", k.name(), readyTimeout, k.stderr.ending())
+		return fmt.Errorf("%s: not ready %v after hello: does the program flush its standard output after each line?%s", k.name(), readyTimeout, k.stderr.ending())
 	}
 }
 

@@ -99,15 +99,15 @@ func (a *aliases) Record(e *history.Event) {
 			a.settle(e)
 			a.compare(c)
 		}
-		if other := a.shared[e.Resource]; other != "" {
-			granted := *e
-			granted.Detail = other
-			e = &granted
-		}
 	case history.Refused, history.Released:
 		if c := a.last(e.Client, e.Time); c != nil && c.token == e.Token {
 			c.over, c.overAt = true, e.Time
 			a.settle(e)
+		}
+		if other := a.shared[e.Resource]; other != "" && e.Kind == history.Released {
+			released := *e
+			released.Detail = other
+			e = &released
 		}
 	case history.KeySet:
 		a.set(e)
@@ -241,7 +241,7 @@ func (a *aliases) compare(c *lockCall) {
 			a.owner[at] = c.resource
 		case c.resource:
 		default:
-			a.shared[c.resource] = first
+			a.shared[c.resource], a.shared[first] = first, c.resource
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -84,6 +85,7 @@ type user struct {
 	posting  env.Task // the write of this round that nobody has waited for; nil: none
 
 	external bool            // the lock is not one of this program
+	deck     []string        // of an external lock: the resources that it has not locked in this turn
 	caller   context.Context // of an external lock, in a round: ends with it, or when the world cancels it
 }
 
@@ -114,11 +116,22 @@ func (u *user) round(ctx context.Context) {
 // gaveUp reports whether the caller's context has ended, so that nobody waits for the work any more.
 func (u *user) gaveUp() bool { return u.external && u.caller.Err() != nil }
 
-// resource draws the resource of the next round.
+// resource draws the resource of the next round. A client of an external lock locks each of them before it locks one
+// again, because what a lock makes of a name does not depend on chance.
 func (u *user) resource() string {
-	last := time.Duration(len(u.names) - 1)
-	return u.names[u.draw(nemesis.Range{Max: last})]
+	if !u.external {
+		return u.names[u.drawIndex(len(u.names))]
+	}
+	if len(u.deck) == 0 {
+		u.deck = slices.Clone(u.names)
+	}
+	i := u.drawIndex(len(u.deck))
+	name := u.deck[i]
+	u.deck = slices.Delete(u.deck, i, i+1)
+	return name
 }
+
+func (u *user) drawIndex(of int) int { return int(u.draw(nemesis.Range{Max: time.Duration(of - 1)})) }
 
 // resources lists the resources of a client. known has those of earlier clients.
 func resources(c scenarios.Client, known map[string][]string) []string {
