@@ -249,8 +249,7 @@ func (c Config) Scenario(s scenarios.Storm) scenarios.Scenario {
 		},
 	}
 	// A try may take a few round trips, with connecting, before anybody is to blame.
-	slower := 8 * max(0, made.Latency.Max-usualLatency.Max)
-	made.Bounds.Free, made.Bounds.Cancel = made.Bounds.Free+slower, made.Bounds.Cancel+slower
+	made.Bounds.Free += 8 * max(0, made.Latency.Max-usualLatency.Max)
 	if extend > 0 {
 		work += c.Patience // a client also waits for extensions
 	}

@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // patience bounds every wait of these tests. None takes a second.
@@ -237,7 +235,9 @@ func TestVersionThatIsTooOld(t *testing.T) {
 	} {
 		ownTemp(t)
 		c.options.Binary = filepath.Join(t.TempDir(), "redis-server")
-		testkit.Write(t, c.options.Binary, "#!/bin/sh\necho '"+told+"'\n")
+		if err := os.WriteFile(c.options.Binary, []byte("#!/bin/sh\necho '"+told+"'\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		_, err := OpenFleet(t.Context(), c.options)
 		if c.refused == "" {
 			c.refused = "no fault of the plan killed it"
