@@ -20,7 +20,6 @@ type watchdog struct {
 	renewals int  // of a hold; 0: no limit
 	hopeful  bool // counts from the answer to a renewal, and reports the loss late
 	deaf     bool // does not hear that the key is gone
-	hurried  bool // lets a renewal go on during the release
 }
 
 func (w watchdog) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
@@ -35,9 +34,8 @@ func (w watchdog) Lock(ctx context.Context, resource string) (locktest.Hold, err
 	running.Go(func() { w.renew(life, resource, inner, lost) })
 	h.Until, h.Extend, h.Lost = time.Time{}, nil, lost
 	h.Release = func(ctx context.Context) error {
-		if end(); !w.hurried {
-			running.Wait()
-		}
+		end()
+		running.Wait()
 		return inner.Release(ctx)
 	}
 	return h, nil

@@ -35,7 +35,6 @@ type oneNode struct {
 	stale    bool // draws it before it waits for the lock
 	early    bool // draws it before each try
 	anybody  bool // extends whoever's key it is
-	resets   bool // extends by setting the key again
 	twoCalls bool // releases by GET and DEL
 	seconds  bool // cuts the TTL of its keys to whole seconds
 
@@ -164,9 +163,6 @@ var extendMine = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then 
 
 func (l *oneNode) extend(ctx context.Context, resource, token string) (time.Time, error) {
 	sent := time.Now()
-	if l.resets {
-		return sent.Add(l.ttl), l.client.Set(ctx, resource, token, l.ttl).Err()
-	}
 	if l.stiff {
 		return sent, locktest.ErrNotHeld
 	}

@@ -73,7 +73,6 @@ func (c Config) every() []scenarios.Storm {
 	if c.Virtual {
 		list = append(list,
 			scenarios.Storm{Name: "waiter-gives-up", Summary: "the context of a call ends while others hold the lock for most of the TTL", Work: s.ttl * 3 / 4, Rounds: 12, Plan: s.cancelledWaits()},
-			scenarios.Storm{Name: "renewals-meet-releases", Summary: "no faults, a slower network, and work that ends while the lock renews the hold", Latency: nemesis.Range{Min: usualLatency.Min, Max: max(s.ttl/25, usualLatency.Max)}, Work: s.ttl * 18 / 25, Rounds: 80},
 			scenarios.Storm{Name: "releaser-stands-still", Summary: "a client is paused for longer than the TTL while it releases, between two requests if it sends several", Work: s.ttl * 4 / 5, Rounds: 8, Plan: s.pausedReleases()},
 			scenarios.Storm{Name: "slow-answers-then-none", Summary: "a holder gets its answers late, and then none, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 6, Plan: s.firstHolder(s.slowAnswers()...)},
 			scenarios.Storm{Name: "messages-overtake", Summary: "messages take up to a tenth of a TTL, and work is over at once, so that one client locks between two requests of another", Work: time.Millisecond, Think: s.ttl * 7 / 25, Rounds: 60, Plan: s.overtaking()},
