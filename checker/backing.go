@@ -25,8 +25,9 @@ const Backing Property = "backing"
 //
 // A watch reports keys late. Then the second is judged when the watch has reported all that the nodes had done
 // by the return. The ends of such keys are upper bounds, and a node of which not everything is known may have any key.
-// So a hold that is released before that, or whose keys were not seen on a quorum, is not judged. The first is judged by
-// keys that the watch has reported gone, at instants up to which it has reported everything. What it does not show
+// So a hold that is released before that, or whose keys were seen, but not on a quorum, is not judged. The first is judged by
+// keys that the watch has reported gone, at instants up to which it has reported everything, and of holds that have never
+// had a key. What it does not show
 // is unknown if lease exclusion is violated: then some hold was not backed.
 type backing struct {
 	shared   *shared
@@ -243,6 +244,12 @@ func (b *backing) compareWatched(h *timeline.Hold) (done bool) {
 		b.violate(short)
 	case unseen&b.quorum.Nodes() != 0:
 		return false
+	case h.Keys.Seen() == 0 && !b.quorum.Quorum(may) && p.promise == h.AtGrant:
+		b.judged++
+		p.told = true
+		b.lose(h, p, p.promise.At, 0)
+		p.lost.never, p.lost.keyless = true, true
+		b.violate(p.lost)
 	}
 	p.awaited = false
 	return true
