@@ -501,7 +501,7 @@ func (t *tolerance) follow(f *timeline.Fact) {
 			t.leaving = append(t.leaving, departure{kind: f.Kind, hold: h, outcome: f.Outcome, at: f.Time})
 		}
 	case history.Extend:
-		if h != nil && h.Expired() && !h.ReleaseCalled {
+		if h != nil && h.Expired() && !letGoBefore(h, f.Time) {
 			t.compete(h, f.Time)
 		}
 	case history.Acquire, history.Extended:
