@@ -360,8 +360,10 @@ func OfExternal(s scenarios.Scenario, endless bool) Terms {
 		t[checker.Contract] = withoutDuplicates(Assumptions{ClockRatePPM: new(int64(0)), ClockGoesOn: true})
 	}
 	if endless {
-		t[checker.Backing] = careless
-		t[checker.Lease] = careless.without(nemesis.EndsClient) // a hold without an end is not over with its client
+		t[checker.Backing], t[checker.Lease] = careless, careless
+		if s.Store == nil { // there a hold without an end is not over with its client
+			t[checker.Lease] = careless.without(nemesis.EndsClient)
+		}
 		t[checker.Fence] = withoutForgetting(careless)          // a paused client's grant can return after later ones
 	}
 	if a, ok := effectAssumptions(s, t); ok {
