@@ -382,7 +382,7 @@ func (c *contract) Settles() timeline.Kinds {
 // Settle judges the claims and deletions of the instant. It is known now who held the
 // lock and who had called release.
 func (c *contract) Settle() {
-	changes := c.timeline.Changes
+	changes, held := c.timeline.Changes, false
 	for i := range changes {
 		k := &changes[i]
 		if k.Kind == history.KeyGone && k.Reason == history.Deleted {
@@ -393,12 +393,13 @@ func (c *contract) Settle() {
 		if k.Kind == history.KeyExtended && c.exact {
 			c.judgeExtension(k)
 		}
-		if k.Hold != nil && c.exact {
+		if c.mayLose(k) {
+			held = true
 			c.regained(k)
 		}
 	}
 	for i := range changes {
-		if k := &changes[i]; k.Hold != nil && c.exact {
+		if k := &changes[i]; held && c.mayLose(k) {
 			c.losing(k)
 		}
 	}

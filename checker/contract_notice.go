@@ -95,9 +95,6 @@ func (c *contract) leased(h *timeline.Hold, now history.Time) {
 // without an end has to learn of it within a TTL, as any other does, and the bound.
 func (c *contract) losing(k *timeline.KeyChange) {
 	h, n := k.Hold, c.notices.Of(k.Hold)
-	if !c.mayLose(k) {
-		return
-	}
 	if k.Kind == history.KeyGone {
 		n.missing = n.missing.With(k.Node)
 	}
@@ -112,18 +109,18 @@ func (c *contract) losing(k *timeline.KeyChange) {
 	}
 }
 
-// mayLose reports whether the hold of a key goes on, and its loss has not been reported.
+// mayLose reports whether the hold of a key goes on, and its loss has not been reported. Of keys that are recorded late
+// that is not known.
 func (c *contract) mayLose(k *timeline.KeyChange) bool {
 	h := k.Hold
-	return h.Leased() && !h.ReleaseCalled && !h.Lost && h.GrantedAt < k.At
+	return c.exact && h != nil && h.Leased() && !h.ReleaseCalled && !h.Lost && h.GrantedAt < k.At
 }
 
 // regained judges a key that the lock sets again on a node that has lost it: if the hold was lost meanwhile,
 // the holder goes on as if nothing had happened.
 func (c *contract) regained(k *timeline.KeyChange) {
 	h, n := k.Hold, c.notices.Of(k.Hold)
-	if k.Kind != history.KeySet || !n.gone || !n.missing.Has(k.Node) || k.Client != h.Client.Number ||
-		!c.mayLose(k) || !c.quorum.Quorum(h.Keys.Set) {
+	if k.Kind != history.KeySet || !n.gone || !n.missing.Has(k.Node) || k.Client != h.Client.Number || !c.quorum.Quorum(h.Keys.Set) {
 		return
 	}
 	n.gone = false
