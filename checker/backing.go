@@ -27,7 +27,7 @@ const Backing Property = "backing"
 // by the return. The ends of such keys are upper bounds, and a node of which not everything is known may have any key.
 // So a hold that is released before that, or whose keys were seen, but not on a quorum, is not judged. The first is judged by
 // keys that the watch has reported gone, at instants up to which it has reported everything, and of holds that have never
-// had a key. What it does not show
+// had a key, if others have. What it does not show
 // is unknown if lease exclusion is violated: then some hold was not backed.
 type backing struct {
 	shared   *shared
@@ -313,12 +313,12 @@ func (b *backing) finding(end history.Time) Finding {
 		f := unseen("lease exclusion is violated, so some hold was not backed; " + keysUnseen + " to tell which")
 		f.Where = b.shared.lease.first.where()
 		return f
-	case b.watched() && b.judged > 0:
-		return because(Holds, Event{Role: RoleAccess}.say("%s, each no later than the ends of the keys on a quorum", counted(b.judged, "validity end")))
-	case h.Watched:
-		return notExercised(NotApplicable, keysLate)
 	case b.keyless != nil && seen == 0:
 		return notExercised(NotApplicable, "no key of any hold is seen on a node")
+	case b.watched() && seen > 0:
+		return because(Holds, Event{Role: RoleAccess}.say("%s, each no later than the ends of the keys on a quorum", counted(seen, "validity end")))
+	case h.Watched:
+		return notExercised(NotApplicable, keysLate)
 	case b.judged == 0:
 		return notExercised(NotApplicable, "nobody was granted the lock")
 	}

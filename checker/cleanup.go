@@ -74,7 +74,7 @@ type leftover struct {
 	node     int // 0: the store
 	resource string
 	token    string
-	asked    history.Time // when the request was sent that set it, or that was to delete it
+	asked    history.Time // when the request was sent that set it, or when a request to delete it was sent, at the earliest
 	late     bool         // it was set after its token was given up
 	endless  bool         // it has never had an expiry
 	twice    bool         // by a request that its node had carried out before

@@ -43,13 +43,13 @@ type contract struct {
 	// exact: the history records keys as they change, so that what calls return can be judged when they return.
 	exact bool
 
-	notices   timeline.PerHold[lossNotice]
-	instead   timeline.PerHold[[]timeline.WrongKey] // other keys that were deleted for the holder since it called release
-	claims    []claim                               // in this instant
-	belated   []belatedReturn                       // in this instant
-	effective timeline.PerHold[untoldExtension]
-	truth     truth
-	upkeep    upkeep
+	notices     timeline.PerHold[lossNotice]
+	instead     timeline.PerHold[[]timeline.WrongKey] // other keys that were deleted for the holder since it called release
+	claims      []claim                               // in this instant
+	lateReturns []lateReturn                          // in this instant
+	effective   timeline.PerHold[untoldExtension]
+	truth       truth
+	upkeep      upkeep
 
 	calls    int
 	breaches violations
@@ -132,8 +132,8 @@ func (c *contract) Observe(f *timeline.Fact) {
 	case history.Released:
 		c.returned(f, "release", b.Release)
 		c.upkeep.released(f)
-		if f.Detail != "" {
-			c.ownKey(f)
+		if f.Name != "" {
+			c.sharedKey(f)
 		}
 		if c.truth.judges() {
 			c.truth.released(f)
@@ -156,6 +156,7 @@ func (c *contract) Observe(f *timeline.Fact) {
 // The duties of the contract.
 const (
 	ReturnsInTime    Duty = "returns-in-time"     // a call returns within its bound
+	EndsWithContext  Duty = "ends-with-context"   // a call returns soon after its context has ended
 	GrantsValidity   Duty = "grants-validity"     // a grant and an extension have validity left
 	RefusesShortTTL  Duty = "refuses-short-ttl"   // a TTL that cannot be kept is refused
 	EndsWithRelease  Duty = "ends-with-release"   // a hold that was released is not extended
@@ -230,9 +231,9 @@ func (c *contract) returned(f *timeline.Fact, name string, bound time.Duration) 
 	}
 }
 
-// belatedReturn is a call that returned too long after its context had ended. It counts unless something else was done
+// lateReturn is a call that returned too long after its context had ended. It counts unless something else was done
 // to the world meanwhile, or in this instant.
-type belatedReturn struct {
+type lateReturn struct {
 	where       Place
 	name, token string
 	ended       history.Time // the context
@@ -240,18 +241,19 @@ type belatedReturn struct {
 
 // returnedAfterCancel notes a call that returned too long after its context had ended.
 func (c *contract) returnedAfterCancel(f *timeline.Fact, name string) {
-	if ended := f.Actor.Cancelled; ended >= f.Call.At && f.Time.Sub(ended) > c.header.Bounds.Cancel {
-		c.belated = append(c.belated, belatedReturn{calling(f), name, f.Token, ended})
+	ended := f.Actor.ContextEnded
+	if late := f.Time.Sub(ended); late > c.header.Bounds.Cancel && late < f.Took {
+		c.lateReturns = append(c.lateReturns, lateReturn{calling(f), name, f.Token, ended})
 	}
 }
 
-func (c *contract) judgeBelated(r belatedReturn) {
+func (c *contract) judgeLateReturn(r lateReturn) {
 	for _, v := range c.timeline.Faults.Between(r.where.From.Add(-c.header.LongestTTL), r.where.To) {
 		if !v.Kind.Does(nemesis.CancelsCall) {
 			return
 		}
 	}
-	c.violate(ReturnsInTime, r.where, func() []Event {
+	c.violate(EndsWithContext, r.where, func() []Event {
 		e := Event{Role: RoleWait, From: r.where.From, To: r.where.To, Client: r.where.Client, Resource: r.where.Resource, Token: r.token}
 		return []Event{e.say("client %d called %s of %s at %s; the context of the call ended at %s, and it returned only %s later, more than %v",
 			e.Client, r.name, e.lock(), at(e.From), at(r.ended), textfmt.FourDigits(e.To.Sub(r.ended)), c.header.Bounds.Cancel)}
@@ -299,13 +301,13 @@ func (c *contract) possible(f *timeline.Fact, what string, ttl time.Duration) {
 	}
 }
 
-// ownKey reports a hold that has the key of another resource: who holds one of the two keeps the other one locked.
-func (c *contract) ownKey(f *timeline.Fact) {
+// sharedKey reports a hold that has the key of another resource: who holds one of the two keeps the other one locked.
+func (c *contract) sharedKey(f *timeline.Fact) {
 	c.violate(SeparatesNames, calling(f), func() []Event {
 		e := returning(f, RoleAccess)
-		return []Event{e.say("client %d's hold of %s, which it released at %s, had a key that holds of %s have, too", e.Client, e.lock(), at(f.Time), quoted(f.Detail))}
+		return []Event{e.say("client %d's hold of %s, which it released at %s, had a key that holds of %s have, too", e.Client, e.lock(), at(f.Time), quoted(f.Name))}
 	}, func() Cause {
-		return Cause{Evidence: []Event{{Role: RoleAccess, Resource: f.Resource, Text: fmt.Sprintf("%s and %s share a key", quoted(f.Detail), quoted(f.Resource))}}}
+		return Cause{Evidence: []Event{{Role: RoleAccess, Resource: f.Resource, Text: fmt.Sprintf("%s and %s share a key", quoted(f.Name), quoted(f.Resource))}}}
 	})
 }
 
@@ -406,10 +408,10 @@ func (c *contract) Settle() {
 	for _, claim := range c.claims {
 		c.judgeClaim(claim)
 	}
-	for _, r := range c.belated {
-		c.judgeBelated(r)
+	for _, r := range c.lateReturns {
+		c.judgeLateReturn(r)
 	}
-	c.claims, c.belated = c.claims[:0], c.belated[:0]
+	c.claims, c.lateReturns = c.claims[:0], c.lateReturns[:0]
 	c.upkeep.settle(c.timeline.Now)
 	c.truth.Settle()
 }
@@ -495,7 +497,7 @@ func (c *contract) judgeClaim(k claim) {
 		c.judgeLost(h, where)
 		return
 	}
-	if c.quorum.Quorum(backing) || c.header.Permits() > 1 && h.Keys.Claimed|h.Keys.Set == 0 && h.Keys.Past == nil {
+	if c.quorum.Quorum(backing) || k.what == saysHeld && c.header.Permits() > 1 && h.Keys.Claimed|h.Keys.Set == 0 && h.Keys.Past == nil {
 		return // or it has never had a key: a lock may keep the holds that share a resource elsewhere
 	}
 	var instead []timeline.WrongKey

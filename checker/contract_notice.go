@@ -100,7 +100,7 @@ func (c *contract) losing(k *timeline.KeyChange) {
 	}
 	switch backed := c.quorum.Quorum(h.Keys.Set); {
 	case backed:
-		n.gone = false
+		n.gone, n.given = false, n.given && !h.Endless()
 	case k.Kind == history.KeyGone && !n.gone:
 		n.gone, n.goneAt = true, k.At
 		if h.Endless() {
@@ -192,7 +192,7 @@ func stoodBefore(c *timeline.Client, now history.Time) bool {
 
 // lapsed reports a declared end of validity that comes too late.
 func (c *contract) lapsed(f *timeline.Fact) {
-	h, bound := f.Hold, cmp.Or(c.header.Bounds.Notice, c.header.Bounds.Loss)
+	h, bound := f.Hold, c.header.Bounds.Notice
 	lost := c.notices.Of(h).lost && c.notices.Of(h).lostAt < f.Time
 	if !h.Expired() || lost || letGoBefore(h, f.Time) || stoodBefore(h.Client, f.Time) {
 		return
@@ -237,15 +237,15 @@ func (c *contract) tooLate(h *timeline.Hold, now history.Time, how func(Event) E
 // lateBecause returns the causes. A clock that reached the end of validity in time was not
 // wrong, whatever faults did to it.
 func (c *contract) lateBecause(h *timeline.Hold, now history.Time) []Cause {
-	if h.Endless() {
-		return unbroken(Event{Role: RoleWait, Text: "the lock itself did not tell it of the loss"})
-	}
 	if h.Expired() && h.Expiry() <= c.leasedUntil(h) {
 		reached := Event{Role: RoleAccess, From: h.Expiry(), Client: h.Client.Number}
 		return unbroken(reached.say("the clock that the lock reads had come to the end of validity at %s", at(h.Expiry())))
 	}
 	if wrong := c.timeline.Faults.OnClock(nemesis.Machine{Client: h.Client.Number}, h.Acquire.At, now); len(wrong) > 0 {
 		return broken(ClockCounts, tellFaults(wrong)...)
+	}
+	if h.Endless() {
+		return unbroken(Event{Role: RoleWait, Text: "the lock itself did not tell it of the loss"})
 	}
 	if h.UnknownEnd != nil {
 		return nil

@@ -179,7 +179,8 @@ const otherReasons = "other reasons"
 func (p *progress) causes(h *timeline.Hold, now history.Time) []Cause {
 	r := h.Resource
 	for _, o := range r.Holds {
-		if o.Leased() && o.Orphaned() {
+		expires := func(k keptKey) bool { return k.token == o.Token && !k.endless } // too late
+		if o.Leased() && o.Orphaned() && !slices.ContainsFunc(p.surelyInTheWay(h), expires) {
 			died := Event{Role: RoleFault, From: o.GrantedAt, To: o.Client.Died, Client: o.Client.Number, Resource: r.Name, Token: o.Token}
 			return broken(Releases, died.say("client %d, which was granted it at %s without an end, died at %s", died.Client, at(o.GrantedAt), at(died.To)))
 		}
@@ -274,6 +275,9 @@ func (p *progress) tellKeys(h *timeline.Hold, from, now history.Time) (told []Ev
 	if from < now {
 		keys = withoutGranted(keys, h.Resource, now)
 	}
+	if from == now { // the wait goes on, or has just ended
+		from = p.start(w)
+	}
 	if gone := w.lastGone(); len(keys) == 0 && w.goneAt > from && gone.token != h.Token {
 		keys, now = append(keys, gone), w.goneAt
 	}
@@ -333,7 +337,7 @@ func (p *progress) about(k *keptKey, now history.Time) (text string) {
 		text = " with no try for it under way"
 	}
 	end := k.end
-	if c := p.timeline.Client(k.client); k.client != 0 && end == (ending{}) && c.Dead {
+	if c := p.timeline.Client(k.client); k.client != 0 && (end == (ending{}) || end.by == history.Lapse) && c.Dead {
 		end = ending{history.Kill, k.client, c.Died}
 	}
 	slack := time.Millisecond // nodes count whole ones

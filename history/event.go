@@ -55,8 +55,8 @@ const (
 
 	// Release: the holder calls release (Client, Resource, Token).
 	Release
-	// Released: release returned (Client, Resource, Token, Reason, K; Detail: another resource whose key the
-	// hold had). Outcome OK:
+	// Released: release returned (Client, Resource, Token, Reason, K; Name: another resource to which
+	// all keys of the hold belong). Outcome OK:
 	// the lock was still held; Declined: it was not; Unknown: it is not known.
 	Released
 
@@ -282,7 +282,7 @@ type Event struct {
 	// the
 	// event.
 	Since Time `json:"since,omitempty"`
-	// Name is the name of a step, or the kind of a fault.
+	// Name is the name of a step or of another resource, or the kind of a fault.
 	Name string `json:"name,omitempty"`
 	// K is a count of requests, or the number of a reply.
 	K int `json:"k,omitempty"`

@@ -185,8 +185,8 @@ type Bounds struct {
 	// Release is the same for one release.
 	Release time.Duration `json:"release,omitempty" yaml:"release,omitempty" want:"0s.."`
 
-	// Cancel is the longest time for which one of these calls may go on after its context has ended, if nothing else was
-	// done to the world from the longest TTL before the call.
+	// Cancel is the longest time for which an acquire, extend or release may go on after its context has ended, if no other
+	// fault took place since one longest TTL before the call.
 	Cancel time.Duration `json:"cancel,omitempty" yaml:"cancel,omitempty" want:"0s.."`
 
 	// Tries is the number of tries within which a client that reaches a
@@ -219,11 +219,11 @@ type Bounds struct {
 
 	// Notice is the longest time until a running holder must learn that its hold is over: from
 	// the end of the TTL, counted on the ground clock from when the lock read its own
-	// clock for it, or from when a paused client resumed. Of a hold without an end: from the longest TTL after its
-	// keys were gone from a quorum.
+	// clock for it, or from when a paused client resumed. Of a hold without an end: as Loss.
 	Notice time.Duration `json:"notice,omitempty" yaml:"notice,omitempty" want:"0s.."`
 
-	// Loss is Notice for holds without an end, if Notice is 0.
+	// Loss is how long a holder without an end may work on when one longest TTL has passed since its keys were gone from a
+	// quorum. A Notice takes precedence.
 	Loss time.Duration `json:"loss,omitempty" yaml:"loss,omitempty" want:"0s.."`
 }
 

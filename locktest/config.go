@@ -106,7 +106,7 @@ type Config struct {
 	//   - Loss: how long a holder without an end may work on once its keys have been gone for a TTL. In
 	//     memory as Cancel.
 	//   - Notice: how long after the end of validity a running holder is told. No
-	//     default; set it for a lock that closes Lost at the end of validity.
+	//     default; set it for a lock that closes Lost at the end of validity, and does not renew.
 	Bounds history.Bounds
 
 	// Storms are the plans of faults, at least one. Default (nil): [Storms] of this

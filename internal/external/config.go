@@ -248,8 +248,11 @@ func (c Config) Scenario(s scenarios.Storm) scenarios.Scenario {
 			Latency: nemesis.Distribution{Range: cmp.Or(s.Latency, usualLatency)},
 		},
 	}
-	// A try may take a few round trips, with connecting, before anybody is to blame.
-	made.Bounds.Free += 8 * max(0, made.Latency.Max-usualLatency.Max)
+	for _, b := range []*time.Duration{&made.Bounds.Free, &made.Bounds.Cancel, &made.Bounds.Loss, &made.Bounds.Cleanup} {
+		if *b > 0 {
+			*b += 8 * max(0, made.Latency.Max-usualLatency.Max) // four round trips: a connection takes three
+		}
+	}
 	if extend > 0 {
 		work += c.Patience // a client also waits for extensions
 	}

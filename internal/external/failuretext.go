@@ -79,6 +79,7 @@ func waits(f checker.Finding) string {
 // dutyBroken says of a part of the contract what a lock does that breaks it.
 var dutyBroken = map[checker.Duty]string{
 	checker.ReturnsInTime:    "A call does not return in time",
+	checker.EndsWithContext:  "A call goes on after its context has ended",
 	checker.GrantsValidity:   "The lock grants a hold that is over already",
 	checker.RefusesShortTTL:  "The lock grants a TTL that it cannot keep",
 	checker.EndsWithRelease:  "A hold that was released is extended",

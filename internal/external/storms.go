@@ -56,7 +56,7 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "extender-stands-still", Summary: "a client is paused for longer than the TTL before it extends", Claimed: true, Work: s.ttl * 3, Rounds: 4, Plan: s.firstHolder(s.pause(nemesis.When(1, env.StepExtend, 0))...)},
 		{Name: "writer-stands-still", Summary: "a client is paused for longer than the TTL before it writes", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
 		{Name: "caller-stands-still", Summary: "a client is paused for longer than the TTL while it acquires the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
-		{Name: "holder-dies", Summary: "a client dies after it was granted the lock, or as many as there are permits", Plan: s.deadHolders()},
+		{Name: "holder-dies", Summary: "a client dies after it was granted the lock, or as many as there are permits", Plan: s.deadHolders(min(s.ttl/50, c.Work/4))},
 		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired, while it is waited for, or while it is released", Plan: s.cancelledCalls()},
 		{Name: "caller-gives-up", Summary: "the context with which the lock was acquired ends as it is granted, or during the work", Work: s.ttl / 2, Rounds: 10, Plan: s.endedContexts()},
 		{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff())},
@@ -146,9 +146,9 @@ func (s stormParams) long() *nemesis.Trigger { return nemesis.After(4 * s.ttl) }
 
 // deadHolders kills as many holders as there are permits, but not the last client: if the permits of the dead are lost,
 // it gets none.
-func (s stormParams) deadHolders() (plan nemesis.Plan) {
+func (s stormParams) deadHolders(after time.Duration) (plan nemesis.Plan) {
 	for client := 1; client <= max(1, min(s.capacity, s.clients-1)); client++ {
-		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: second(nemesis.When(client, env.StepGranted, s.ttl/50))})
+		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: second(nemesis.When(client, env.StepGranted, after))})
 	}
 	return plan
 }

@@ -359,12 +359,15 @@ func OfExternal(s scenarios.Scenario, endless bool) Terms {
 	if s.Bounds.Notice > 0 {
 		t[checker.Contract] = withoutDuplicates(Assumptions{ClockRatePPM: new(int64(0)), ClockGoesOn: true})
 	}
+	if endless && s.Bounds.Loss > 0 {
+		t[checker.Contract] = withoutDuplicates(Assumptions{ClockRatePPM: new(int64(0)), ClockGoesOn: true}).without(nemesis.StepsClock | nemesis.WandersClock)
+	}
 	if endless {
 		t[checker.Backing], t[checker.Lease] = careless, careless
-		if s.Store == nil { // there a hold without an end is not over with its client
+		if s.Store == nil { // in a store a hold ends with its client
 			t[checker.Lease] = careless.without(nemesis.EndsClient)
 		}
-		t[checker.Fence] = withoutForgetting(careless)          // a paused client's grant can return after later ones
+		t[checker.Fence] = withoutForgetting(careless) // a paused client's grant can return after later ones
 	}
 	if a, ok := effectAssumptions(s, t); ok {
 		t[checker.Effect] = a

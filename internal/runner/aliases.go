@@ -36,8 +36,7 @@ type aliases struct {
 	keys  map[keyLocation]*aliasedKey
 	count map[tokenOnNode]int // keys that are there; a lock may keep several on a node
 
-	owner  map[keyLocation]string // the first resource one of whose holds had this key
-	shared map[string]string      // by resource: another one whose key it has
+	owner map[keyLocation]string // the first resource whose hold has been released with this key
 }
 
 // lockCall is a client's call of Lock.
@@ -54,6 +53,7 @@ type lockCall struct {
 	others map[string]string // tokens, by the values of other tries
 	tries  int               // others so far
 	former map[string]bool   // values of the hold that extensions have replaced
+	at     []keyLocation     // where it has set keys
 }
 
 // keyLocation is the node and the real name of a key.
@@ -82,7 +82,7 @@ type tokenOnNode struct {
 }
 
 func newAliases(next history.Sink, late bool, share int) *aliases {
-	return &aliases{next: next, late: late, share: max(share, 1), calls: map[int][]*lockCall{}, keys: map[keyLocation]*aliasedKey{}, count: map[tokenOnNode]int{}, owner: map[keyLocation]string{}, shared: map[string]string{}}
+	return &aliases{next: next, late: late, share: max(share, 1), calls: map[int][]*lockCall{}, keys: map[keyLocation]*aliasedKey{}, count: map[tokenOnNode]int{}, owner: map[keyLocation]string{}}
 }
 
 // Record implements [history.Sink].
@@ -97,17 +97,16 @@ func (a *aliases) Record(e *history.Event) {
 			a.decide(c)
 			c.granted, c.grantedAt = true, e.Time
 			a.settle(e)
-			a.compare(c)
 		}
 	case history.Refused, history.Released:
 		if c := a.last(e.Client, e.Time); c != nil && c.token == e.Token {
 			c.over, c.overAt = true, e.Time
 			a.settle(e)
-		}
-		if other := a.shared[e.Resource]; other != "" && e.Kind == history.Released {
-			released := *e
-			released.Detail = other
-			e = &released
+			if e.Kind == history.Released {
+				released := *e
+				released.Name = a.resourceOfKeys(c)
+				e = &released
+			}
 		}
 	case history.KeySet:
 		a.set(e)
@@ -208,7 +207,9 @@ func (a *aliases) set(e *history.Event) {
 			delete(a.keys, at)
 			return
 		}
-		a.note(c, e, a.keys[at])
+		if a.note(c, e, a.keys[at]); !slices.Contains(c.at, at) {
+			c.at = append(c.at, at)
+		}
 		a.settle(e)
 		k := &aliasedKey{call: c, value: e.Token, sent: e.Sent}
 		k.client, k.token = a.named(k)
@@ -226,24 +227,25 @@ func (a *aliases) set(e *history.Event) {
 	if a.appeared(e, k); a.late && k.call.granted {
 		a.decide(k.call)
 		a.settle(e)
-		a.compare(k.call)
 	}
 }
 
-// compare notes whether a hold has the key of another resource.
-func (a *aliases) compare(c *lockCall) {
-	for at, k := range a.keys {
-		if k.call != c || !k.exists || k.value != c.value {
-			continue
-		}
-		switch first := a.owner[at]; first {
-		case "":
+// resourceOfKeys returns another resource to which all keys of a hold belong, or "". A lock may have other keys that
+// holds of several resources set, such as one for each session. If clients share a lock, it is a guess whose a key is.
+func (a *aliases) resourceOfKeys(c *lockCall) (other string) {
+	slices.SortFunc(c.at, compareLocations)
+	own := false
+	for _, at := range c.at {
+		if a.owner[at] == "" {
 			a.owner[at] = c.resource
-		case c.resource:
-		default:
-			a.shared[c.resource], a.shared[first] = first, c.resource
 		}
+		own = own || a.owner[at] == c.resource
+		other = cmp.Or(other, a.owner[at])
 	}
+	if own || a.share > 1 {
+		return ""
+	}
+	return other
 }
 
 // note notes the value of what a call has set, where there was another key before or none.

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -27,6 +28,8 @@ type Client struct {
 
 	Cancelled history.Time // when one of its calls was last cancelled
 
+	ContextEnded history.Time // when the last call that was cancelled was cancelled first
+
 	// Wanted is the resource that it tries to acquire: from its first try, also between tries, until a grant,
 	// its death, or until a call is cancelled. nil: none.
 	Wanted *Resource
@@ -52,7 +55,7 @@ func (t *Timeline) Client(number int) *Client {
 // admit adds clients up to a number, and returns that one.
 func (t *Timeline) admit(number int) *Client {
 	for number >= len(t.Clients) {
-		t.Clients = append(t.Clients, &Client{Number: len(t.Clients), PauseChanged: LongAgo, Cancelled: LongAgo})
+		t.Clients = append(t.Clients, &Client{Number: len(t.Clients), PauseChanged: LongAgo, Cancelled: LongAgo, ContextEnded: LongAgo})
 	}
 	return t.Clients[number]
 }
@@ -126,8 +129,20 @@ func (c *Client) drop(h *Hold) {
 }
 
 func (t *Timeline) cancel(f *Fact, _ bool) bool {
-	f.Actor.Cancelled, f.Actor.Wanted = f.Time, nil
+	c := f.Actor
+	if !c.cancelled() {
+		c.ContextEnded = f.Time
+	}
+	c.Cancelled, c.Wanted = f.Time, nil
 	return true
+}
+
+// cancelled reports whether a call that is under way was cancelled before.
+func (c *Client) cancelled() bool {
+	return slices.ContainsFunc(c.Holds, func(h *Hold) bool {
+		before := func(call Call) bool { return call.Open && c.ContextEnded > call.At }
+		return before(h.Acquire) || before(h.Extend) || before(h.Release)
+	})
 }
 
 func (t *Timeline) resume(f *Fact, force bool) bool {

@@ -99,7 +99,12 @@ func (m *model) basis(want Wanted, w Weighed, v Validation) []Basis {
 	}
 	ttl, extension := Basis{How: "the shortest of those weighed that meets the goals"}, Basis{Value: "none", Sure: chosen, How: "holds fit into the validity; without extensions nothing has to run in the background"}
 	if want.ViolationsPerBillion == nil {
-		ttl.How = "no goal for violations is stated: the shortest of those weighed that covers the work"
+		ttl.How = "no goal for violations is stated: the shortest of those weighed that covers 99 % of the holds"
+	}
+	why := "late because of"
+	if long := m.tooLong(s); long > 0 {
+		extension.How = fmt.Sprintf("a share of %.2g of the holds is longer than the validity, and late; without extensions nothing has to run in the background", long)
+		why += fmt.Sprintf(" work that is longer than the validity %.2g,", 1e9*long)
 	}
 	switch {
 	case s.ExtendEvery == 0 && !m.NoExtension:
@@ -142,7 +147,7 @@ func (m *model) basis(want Wanted, w Weighed, v Validation) []Basis {
 	if there == unknown {
 		there += ": no crashes were stated"
 	}
-	violations := Basis{Value: fmt.Sprintf("at most %.3g", max(w.PerBillion(), 1e9*noise)), Sure: modelled, How: fmt.Sprintf("every late holder meets another client; late because of pauses %.2g, of failed extensions %.2g in 10⁹", 1e9*m.lateHolder(s), 1e9*m.lostExtensions(s))}
+	violations := Basis{Value: fmt.Sprintf("at most %.3g", max(w.PerBillion(), 1e9*noise)), Sure: modelled, How: fmt.Sprintf("every late holder meets another client; %s pauses %.2g, of failed extensions %.2g in 10⁹", why, 1e9*(m.lateHolder(s)-m.tooLong(s)), 1e9*m.lostExtensions(s))}
 	if w.PerBillion() < 1e9*noise {
 		violations.How += fmt.Sprintf("; the model resolves nothing below %.3g", 1e9*noise)
 	}

@@ -150,6 +150,16 @@ func (m *model) lateHolder(s Setting) (sum float64) {
 	return min(1, sum)
 }
 
+// tooLong returns the share of holds that are longer than the validity, and not extended.
+func (m *model) tooLong(s Setting) (share float64) {
+	for _, h := range m.holds {
+		if s.ExtendEvery == 0 && h.time > s.Validity() {
+			share += h.of
+		}
+	}
+	return share
+}
+
 // extensionAbove returns the share of extensions, each with its retries, that take longer than a duration.
 func (m *model) extensionAbove(s Setting) func(time.Duration) float64 {
 	failed := m.quorumAbove(s.NodeTimeout)

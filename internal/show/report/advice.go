@@ -53,7 +53,7 @@ func (r *Report) Advice(a tune.Advice, dir string) error {
 
 // Alternatives says how many there are, and where their figures come from.
 func Alternatives(a tune.Advice) string {
-	text := fmt.Sprintf("Of %[2]d settings, %[1]d are long enough for the work and Pareto-optimal: no other is better in one figure and worse in none.", len(a.Front), a.WeighedSettings)
+	text := fmt.Sprintf("Of %[2]d settings, %[1]d are long enough for 99 %% of the holds and Pareto-optimal: no other is better in one figure and worse in none.", len(a.Front), a.WeighedSettings)
 	if len(a.Front) > 0 {
 		text += " Scouted p99 is the acquire p99 of scouting runs, with shortened holds; requests/s are those of a client that waits all the time, and of a holder that extends."
 	}
