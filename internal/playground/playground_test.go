@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -190,12 +190,9 @@ func TestBadLinks(t *testing.T) {
 // Whatever a reader has of a run leads to that run: what a hunt prints, what an exploration prints, a
 // case, a link.
 func TestPastedRuns(t *testing.T) {
-	text, err := os.ReadFile("../../testdata/cases/redlock-lease-crash-restart.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Read(t, "../../testdata/cases/redlock-lease-crash-restart.yaml")
 	for _, p := range []string{
-		hunted, "lockstorm replay " + hunted + "\n", string(text), explored,
+		hunted, "lockstorm replay " + hunted + "\n", text, explored,
 		"https://example.org/#/run?replay=" + hunted,
 	} {
 		l := answered[Linked](t, "openPasted", Pasted{p})

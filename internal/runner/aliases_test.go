@@ -314,3 +314,25 @@ func TestAliasesOfSeveralKeysEndTogether(t *testing.T) {
 		}
 	}
 }
+
+// Law: a hold has the keys of another resource only if all of its keys are those of one.
+func TestKeysOfAnotherResource(t *testing.T) {
+	for keys, want := range map[[2]string]string{
+		{"k", "k"}: "a", {"a", "b"}: "", {"a session", "b session"}: "", {"a k", "k"}: "a", {"session a", "b"}: "",
+	} {
+		var log history.Log
+		names, at := newAliases(&log, false, 1), history.Time(0)
+		record := func(e history.Event) { at++; e.Time, e.Client, e.Sent = at, 1, at-1; names.Record(&e) }
+		for i, resource := range []string{"a", "b"} {
+			record(history.Event{Kind: history.Acquire, Resource: resource, Token: resource})
+			for _, key := range strings.Fields(keys[i]) {
+				record(history.Event{Kind: history.KeySet, Node: 1, Resource: key, Token: resource + "'s"})
+			}
+			record(history.Event{Kind: history.Granted, Resource: resource, Token: resource})
+			record(history.Event{Kind: history.Released, Resource: resource, Token: resource})
+		}
+		if got := log[len(log)-1].Name; got != want {
+			t.Errorf("%q: the last hold has the keys of %q, not %q", keys, got, want)
+		}
+	}
+}

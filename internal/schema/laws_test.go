@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/internal/form"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -107,11 +107,8 @@ func mapping(t *testing.T, text string) map[string]any {
 // ofEveryKind are plans of one fault, of each kind, as docs/faults.md has them.
 func ofEveryKind(t *testing.T) (plans [][]any) {
 	t.Helper()
-	page, err := os.ReadFile(root + "/docs/faults.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, block := range regexp.MustCompile("(?s)```yaml\n(- .*?)```").FindAllStringSubmatch(string(page), -1) {
+	page := testkit.Read(t, root+"/docs/faults.md")
+	for _, block := range regexp.MustCompile("(?s)```yaml\n(- .*?)```").FindAllStringSubmatch(page, -1) {
 		var plan []any
 		if err := yaml.Unmarshal([]byte(block[1]), &plan); err != nil {
 			t.Fatal(err)

@@ -100,10 +100,7 @@ func TestGoldenJUnit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := []byte(testkit.Read(t, path))
 	var all junit.Testsuites
 	if err := xml.Unmarshal(text, &all); err != nil || all.Tests != len(outcomes) {
 		t.Errorf("%v: %d tests", err, all.Tests)

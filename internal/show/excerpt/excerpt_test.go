@@ -3,7 +3,6 @@ package excerpt_test
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/show/excerpt"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -68,11 +68,8 @@ func TestTextsAreEscaped(t *testing.T) {
 	if err := x.Write(path); err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(page), "<img") || strings.Contains(string(page), `"StateDescription":"\u003c`) || !strings.Contains(string(page), `\u0026lt;img`) {
+	page := testkit.Read(t, path)
+	if strings.Contains(page, "<img") || strings.Contains(page, `"StateDescription":"\u003c`) || !strings.Contains(page, `\u0026lt;img`) {
 		t.Error("the page has the history's HTML")
 	}
 }

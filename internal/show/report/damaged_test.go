@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/internal/show/report"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/results"
 )
 
@@ -16,10 +17,7 @@ import (
 // each field is changed in the first entry that has it.
 func TestDamagedRunsAreShownOrRefused(t *testing.T) {
 	file := filepath.Join(crashRestart(t), results.RunFile)
-	whole, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := []byte(testkit.Read(t, file))
 	var run any
 	if err := json.Unmarshal(whole, &run); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package timelinepage_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -44,12 +43,9 @@ func shown(t *testing.T, m timelinepage.Model) string {
 // What the model shows of short histories.
 func TestGoldenModels(t *testing.T) {
 	const file = "testdata/histories.txt"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Read(t, file)
 	var all strings.Builder
-	for _, part := range strings.Split("\n"+string(text), "\n== ")[1:] {
+	for _, part := range strings.Split("\n"+text, "\n== ")[1:] {
 		name, rest, _ := strings.Cut(part, "\n")
 		notation, _, _ := strings.Cut(rest, "--\n")
 		fmt.Fprintf(&all, "== %s\n%s--\n%s\n", name, notation, shown(t, checkModel(t, parse(t, notation))))
