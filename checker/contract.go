@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -43,6 +44,8 @@ type contract struct {
 	// exact: the history records keys as they change, so that what calls return can be judged when they return.
 	exact bool
 
+	noticeBound time.Duration // of a hold without an end, and of any other if Notice is stated
+
 	notices     timeline.PerHold[lossNotice]
 	instead     timeline.PerHold[[]timeline.WrongKey] // other keys that were deleted for the holder since it called release
 	claims      []claim                               // in this instant
@@ -83,13 +86,14 @@ type untoldExtension struct {
 func newContract(line *timeline.Timeline, _ *shared) propertyChecker {
 	c := &contract{header: line.Header, quorum: timeline.ElectorateOf(line.Header), timeline: line}
 	c.exact = timeline.ExactKeys(c.header)
+	c.noticeBound = cmp.Or(c.header.Bounds.Notice, c.header.Bounds.Loss)
 	c.truth, c.upkeep = newTruth(c), upkeep{contract: c}
 	return c
 }
 
 func (c *contract) Wants() timeline.Kinds {
 	k := timeline.KindSet(history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.End)
-	if c.header.Bounds.Notice+c.header.Bounds.Loss > 0 {
+	if c.noticeBound > 0 {
 		k |= learning
 	}
 	if c.header.Bounds.Renew > 0 {
@@ -100,7 +104,7 @@ func (c *contract) Wants() timeline.Kinds {
 
 func (c *contract) Observe(f *timeline.Fact) {
 	b := &c.header.Bounds
-	if b.Notice+b.Loss > 0 {
+	if c.noticeBound > 0 {
 		c.follow(f)
 	}
 	if b.Renew > 0 {
@@ -231,8 +235,8 @@ func (c *contract) returned(f *timeline.Fact, name string, bound time.Duration) 
 	}
 }
 
-// lateReturn is a call that returned too long after its context had ended. It counts unless something else was done
-// to the world meanwhile, or in this instant.
+// lateReturn is a call that returned too long after its context had ended. It counts unless another fault took place,
+// also in the instant of the return.
 type lateReturn struct {
 	where       Place
 	name, token string
@@ -384,7 +388,7 @@ func (c *contract) Settles() timeline.Kinds {
 // Settle judges the claims and deletions of the instant. It is known now who held the
 // lock and who had called release.
 func (c *contract) Settle() {
-	changes, held := c.timeline.Changes, false
+	changes := c.timeline.Changes
 	for i := range changes {
 		k := &changes[i]
 		if k.Kind == history.KeyGone && k.Reason == history.Deleted {
@@ -396,12 +400,11 @@ func (c *contract) Settle() {
 			c.judgeExtension(k)
 		}
 		if c.mayLose(k) {
-			held = true
 			c.regained(k)
 		}
 	}
 	for i := range changes {
-		if k := &changes[i]; held && c.mayLose(k) {
+		if k := &changes[i]; c.mayLose(k) {
 			c.losing(k)
 		}
 	}

@@ -1,8 +1,6 @@
 package checker
 
 import (
-	"cmp"
-
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/timeline"
@@ -168,7 +166,7 @@ func (c *contract) untoldAll(who *timeline.Client, now history.Time) {
 
 // untold reports a holder that ran on for too long without a notice.
 func (c *contract) untold(h *timeline.Hold, now history.Time) {
-	bound := cmp.Or(c.header.Bounds.Notice, c.header.Bounds.Loss)
+	bound := c.noticeBound
 	if c.notices.Of(h).told || letGoBefore(h, now) || stoodBefore(h.Client, now) {
 		return
 	}

@@ -274,8 +274,7 @@ func (p *progress) tellKeys(h *timeline.Hold, from, now history.Time) (told []Ev
 	keys := w.inTheWay(h)
 	if from < now {
 		keys = withoutGranted(keys, h.Resource, now)
-	}
-	if from == now { // the wait goes on, or has just ended
+	} else { // the wait goes on, or has just ended
 		from = p.start(w)
 	}
 	if gone := w.lastGone(); len(keys) == 0 && w.goneAt > from && gone.token != h.Token {

@@ -21,9 +21,10 @@ import (
 // A subtest fails if a promised property ([Config.Promises]) is violated under a plan that
 // the promise covers, or if the run itself fails, because the lock panics, leaves
 // goroutines behind or lets virtual time stand still. Without faults it also fails if nobody is
-// granted the lock, if each extension fails, or if the lock reports the loss of each hold to which it has given no end. It is skipped if a promised property
-// could not be decided (with generated plans: in none of the runs), or if nothing was judged, as when
-// nobody is granted the lock. A skip is not a pass. Violations that no promise covers are logged.
+// granted the lock, if each extension fails, or if long work shows that the lock loses each hold to
+// which it gives no end. It is skipped if a promised property could not be decided (with generated
+// plans: in none of the runs), or if nothing was judged, as when nobody is granted the lock. A skip is
+// not a pass. Violations that no promise covers are logged.
 //
 // At the end Run says in one line what was tried of the lock and what was not, such as extensions. It
 // writes the line to standard output, because go test shows the log of a passing test with -v only.

@@ -248,9 +248,10 @@ func (c Config) Scenario(s scenarios.Storm) scenarios.Scenario {
 			Latency: nemesis.Distribution{Range: cmp.Or(s.Latency, usualLatency)},
 		},
 	}
+	slower := 8 * max(0, made.Latency.Max-usualLatency.Max) // four round trips: a connection takes three
 	for _, b := range []*time.Duration{&made.Bounds.Free, &made.Bounds.Cancel, &made.Bounds.Loss, &made.Bounds.Cleanup} {
 		if *b > 0 {
-			*b += 8 * max(0, made.Latency.Max-usualLatency.Max) // four round trips: a connection takes three
+			*b += slower
 		}
 	}
 	if extend > 0 {

@@ -32,11 +32,11 @@ type Exercised struct {
 	Beside  int // grants beside other holds of the resource
 	Full    int // calls of Lock while no permit was free
 
-	Refusals    int    // calls of Lock that have failed
-	Refusal     string // the last error of Lock
-	Unextended  int    // calls of Extend that have failed
-	Unextension string // the last error of Extend
-	Unrenewed   int    // holds without an end whose loss was reported
+	Refusals         int    // calls of Lock that have failed
+	Refusal          string // the last error of Lock
+	FailedExtensions int    // calls of Extend that have failed
+	ExtensionError   string // the last error of Extend
+	EndlessLost      int    // holds without an end whose loss was reported
 
 	Waits map[int]Waits // by client: calls that have failed although no fault took place
 }
@@ -99,13 +99,13 @@ func (e *Exercised) warnings(patience time.Duration, where string) (list []strin
 	return list
 }
 
-// lapses says which holds were not kept, though nothing was done to them.
-func (e *Exercised) lapses(where string) (list []string) {
-	if e.Unextended > 0 {
-		list = append(list, fmt.Sprintf("in %s, %s of Extend failed without a fault, the last one with: %s", where, textfmt.Count(e.Unextended, "call"), e.Unextension))
+// upkeepWarnings says which holds were not kept, though nothing was done to them.
+func (e *Exercised) upkeepWarnings(where string) (list []string) {
+	if e.FailedExtensions > 0 {
+		list = append(list, fmt.Sprintf("in %s, %s of Extend failed without a fault, the last one with: %s", where, textfmt.Count(e.FailedExtensions, "call"), e.ExtensionError))
 	}
-	if e.Unrenewed > 0 {
-		list = append(list, fmt.Sprintf("in %s, the lock reported the loss of %s without an end, without a fault", where, textfmt.Count(e.Unrenewed, "hold")))
+	if e.EndlessLost > 0 {
+		list = append(list, fmt.Sprintf("in %s, the lock reported the loss of %s without an end, without a fault", where, textfmt.Count(e.EndlessLost, "hold")))
 	}
 	return list
 }
@@ -150,8 +150,8 @@ func (x exercise) Observe(f *timeline.Fact) {
 	case history.Extended:
 		x.Extensions++
 	case history.ExtendFailed:
-		x.Unextended++
-		x.Unextension = f.Reason
+		x.FailedExtensions++
+		x.ExtensionError = f.Reason
 	case history.Release:
 		if f.Hold != nil && !f.Hold.Lost {
 			x.ended(f.Hold, f.Time)
@@ -160,7 +160,7 @@ func (x exercise) Observe(f *timeline.Fact) {
 		if f.Hold != nil && !f.Hold.ReleaseCalled {
 			x.Losses++
 			if x.ended(f.Hold, f.Time); f.Hold.Endless() {
-				x.Unrenewed++
+				x.EndlessLost++
 			}
 		}
 	}
@@ -203,9 +203,9 @@ func (e *Exercised) Add(more Exercised) {
 	e.Full += more.Full
 	e.Refusals += more.Refusals
 	e.Refusal = cmp.Or(more.Refusal, e.Refusal)
-	e.Unextended += more.Unextended
-	e.Unextension = cmp.Or(more.Unextension, e.Unextension)
-	e.Unrenewed += more.Unrenewed
+	e.FailedExtensions += more.FailedExtensions
+	e.ExtensionError = cmp.Or(more.ExtensionError, e.ExtensionError)
+	e.EndlessLost += more.EndlessLost
 	for client, w := range more.Waits {
 		if e.Waits == nil {
 			e.Waits = map[int]Waits{}
@@ -234,7 +234,7 @@ func (s *Summary) Add(o *Outcome, patience time.Duration, open bool) {
 	s.Exercised.Add(o.Exercised)
 	s.Warnings = append(s.Warnings, o.warnings(patience, o.Scenario.Name)...)
 	if o.faultless() && o.NothingDone() == "" {
-		s.Warnings = append(s.Warnings, o.lapses(o.Scenario.Name)...)
+		s.Warnings = append(s.Warnings, o.upkeepWarnings(o.Scenario.Name)...)
 	}
 	s.storms++
 	s.runs += o.Runs

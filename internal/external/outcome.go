@@ -88,10 +88,10 @@ func (o *Outcome) NothingDone() string {
 	switch {
 	case o.Grants == 0:
 		return o.nothingGranted()
-	case o.Extensions == 0 && o.Unextended > 0:
-		return fmt.Sprintf("no hold was extended in %s: %s of Extend failed, the last one with: %s", in, textfmt.Count(o.Unextended, "call"), o.Unextension)
-	case o.BeyondTTL == 0 && o.Unrenewed > 0 && o.long() && o.Scenario.Bounds.Notice == 0:
-		return fmt.Sprintf("no hold was renewed in %s: the lock gave no end, and reported a loss, of %s, none of which was longer than the TTL", in, textfmt.Count(o.Unrenewed, "hold"))
+	case o.Extensions == 0 && o.FailedExtensions > 0:
+		return fmt.Sprintf("no hold was extended in %s: %s of Extend failed, the last one with: %s", in, textfmt.Count(o.FailedExtensions, "call"), o.ExtensionError)
+	case o.BeyondTTL == 0 && o.EndlessLost > 0 && o.long() && o.Scenario.Bounds.Notice == 0:
+		return fmt.Sprintf("no hold was renewed in %s: the lock gave no end, and reported a loss, of %s, none of which was longer than the TTL", in, textfmt.Count(o.EndlessLost, "hold"))
 	}
 	return ""
 }

@@ -64,7 +64,7 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "key-is-evicted", Summary: "a node evicts a holder's key during long work", Claimed: true, Work: s.ttl * 3, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2)})},
 		{Name: "node-restarts-in-long-work", Summary: "a node crashes during long work, and comes back at once" + emptied, Claimed: true, Work: s.ttl * 2, Rounds: 5, Plan: s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, s.ttl/2), End: nemesis.After(s.ttl / 10)})},
 		{Name: "scripts-are-forgotten", Summary: "the nodes forget the scripts that clients have loaded, several times", Plan: s.scripts()},
-		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
+		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow(s.ttl/4, s.begin(), s.long())},
 		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect, and once before", Work: max(c.Work, s.ttl/10), Think: max(c.Think, s.ttl/5), Plan: s.resets(c.Clients)},
 	}
 	if c.Virtual && s.clients > 1 { // elsewhere it is not known when the second request is sent
@@ -75,7 +75,7 @@ func (c Config) every() []scenarios.Storm {
 			scenarios.Storm{Name: "waiter-gives-up", Summary: "the context of a call ends while others hold the lock for most of the TTL", Work: s.ttl * 3 / 4, Rounds: 12, Plan: s.cancelledWaits()},
 			scenarios.Storm{Name: "releaser-stands-still", Summary: "a client is paused for longer than the TTL while it releases, between two requests if it sends several", Work: s.ttl * 4 / 5, Rounds: 8, Plan: s.pausedReleases()},
 			scenarios.Storm{Name: "slow-answers-then-none", Summary: "a holder gets its answers late, and then none, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 6, Plan: s.firstHolder(s.slowAnswers()...)},
-			scenarios.Storm{Name: "messages-overtake", Summary: "messages take up to a tenth of a TTL, and work is over at once, so that one client locks between two requests of another", Work: time.Millisecond, Think: s.ttl * 7 / 25, Rounds: 60, Plan: s.overtaking()},
+			scenarios.Storm{Name: "messages-overtake", Summary: "messages take up to a tenth of a TTL, and work is over at once, so that one client locks between two requests of another", Work: time.Millisecond, Think: s.ttl * 7 / 25, Rounds: 60, Plan: s.slow(s.ttl/10, nemesis.At(0), nil)},
 		)
 	}
 	if c.Virtual && c.Store == nil {
@@ -101,8 +101,8 @@ func (c Config) every() []scenarios.Storm {
 		list = append(list, scenarios.Storm{Name: "holder-cut-off-from-one", Summary: "a client does not reach one of the nodes for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff(1))})
 	}
 	if minority := s.fewest(); len(minority) > 0 {
-		list = append(list, scenarios.Storm{Name: "holder-cut-off-from-most", Summary: "a client reaches no majority of the nodes for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff(s.most()...))})
 		list = append(list,
+			scenarios.Storm{Name: "holder-cut-off-from-most", Summary: "a client reaches no majority of the nodes for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff(s.most()...))},
 			scenarios.Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back" + emptied + " after some TTLs", Think: s.ttl, Rounds: 12, Plan: s.down(minority)},
 			scenarios.Storm{Name: "minority-cut-off", Summary: "no client reaches a minority of the nodes for some TTLs", Think: s.ttl, Rounds: 12, Plan: s.cut(minority)},
 			scenarios.Storm{Name: "node-off", Summary: "a node loses power for good", Plan: nemesis.Plan{{Action: &nemesis.PowerLoss{Node: s.nodes}, Start: s.begin()}}},
@@ -148,13 +148,14 @@ func (s stormParams) long() *nemesis.Trigger { return nemesis.After(4 * s.ttl) }
 // it gets none.
 func (s stormParams) deadHolders(after time.Duration) (plan nemesis.Plan) {
 	for client := 1; client <= max(1, min(s.capacity, s.clients-1)); client++ {
-		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: second(nemesis.When(client, env.StepGranted, after))})
+		plan = append(plan, nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: nth(2, nemesis.When(client, env.StepGranted, after))})
 	}
 	return plan
 }
 
-func second(m nemesis.Trigger) nemesis.Trigger {
-	m.Count = 2
+// nth returns a trigger for the count-th time that its client reaches its step.
+func nth(count int, m nemesis.Trigger) nemesis.Trigger {
+	m.Count = count
 	return m
 }
 
@@ -180,8 +181,7 @@ func (s stormParams) holderCutOff(nodes ...int) nemesis.Fault {
 // pausedReleases pauses client 1 when a release has sent its first request, and has no answer yet.
 func (s stormParams) pausedReleases() (plan nemesis.Plan) {
 	for count := 2; count <= 4; count++ {
-		when := nemesis.When(1, env.StepBeforeRelease, usualLatency.Max*3/5)
-		when.Count = count
+		when := nth(count, nemesis.When(1, env.StepBeforeRelease, usualLatency.Max*3/5))
 		plan = append(plan, nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: when, End: nemesis.After(s.ttl * 3 / 2)})
 	}
 	return plan
@@ -192,13 +192,11 @@ func (s stormParams) pausedReleases() (plan nemesis.Plan) {
 func (s stormParams) slowAnswers() (plan nemesis.Plan) {
 	to, slow := nemesis.Links{Clients: []int{1}}, nemesis.Distribution{Range: nemesis.Range{Min: s.ttl / 6, Max: s.ttl / 6}}
 	for count := 1; count <= 3; count++ {
-		granted, cut := nemesis.When(1, env.StepGranted, 0), s.ttl*time.Duration(10+2*count)/10
-		granted.Count = count
-		later := granted
-		later.Plus = cut
+		cut := s.ttl * time.Duration(10+2*count) / 10
+		granted := func(plus time.Duration) nemesis.Trigger { return nth(count, nemesis.When(1, env.StepGranted, plus)) }
 		plan = append(plan,
-			nemesis.Fault{Action: &nemesis.Latency{Links: to, Way: nemesis.Replies, Add: slow}, Start: granted, End: nemesis.After(cut)},
-			nemesis.Fault{Action: &nemesis.Partition{Links: to}, Start: later, End: nemesis.After(2 * s.ttl)},
+			nemesis.Fault{Action: &nemesis.Latency{Links: to, Way: nemesis.Replies, Add: slow}, Start: granted(0), End: nemesis.After(cut)},
+			nemesis.Fault{Action: &nemesis.Partition{Links: to}, Start: granted(cut), End: nemesis.After(2 * s.ttl)},
 		)
 	}
 	return plan
@@ -224,9 +222,7 @@ func (s stormParams) fractional() time.Duration {
 }
 
 func cancelled(client int, step env.Step, count int, plus time.Duration) nemesis.Fault {
-	when := nemesis.When(client, step, plus)
-	when.Count = count
-	return nemesis.Fault{Action: &nemesis.Cancel{Client: client}, Start: when}
+	return nemesis.Fault{Action: &nemesis.Cancel{Client: client}, Start: nth(count, nemesis.When(client, step, plus))}
 }
 
 // cancelledCalls ends calls of client 1: at their beginning, and after a while if they wait.
@@ -271,10 +267,9 @@ func (s stormParams) unansweredExtensions() (plan nemesis.Plan) {
 // arrived, and kills it when it is granted the lock nevertheless. Its first hold is left alone, because a first
 // call also connects.
 func (s stormParams) secondRequestLost() nemesis.Plan {
-	plan := nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(nemesis.When(1, env.StepGranted, 0))}}
+	plan := nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: nth(2, nemesis.When(1, env.StepGranted, 0))}}
 	for count := 2; count <= 5; count++ {
-		called := nemesis.When(1, env.StepAcquire, usualLatency.Max)
-		called.Count = count
+		called := nth(count, nemesis.When(1, env.StepAcquire, usualLatency.Max))
 		lost := &nemesis.Reset{Links: nemesis.Links{Clients: []int{1}}, Way: nemesis.Requests, Once: true}
 		plan = append(plan, nemesis.Fault{Action: lost, Start: called, End: nemesis.After(s.ttl / 2)})
 	}
@@ -348,17 +343,12 @@ func (s stormParams) nodePaused() nemesis.Plan {
 }
 
 func (s stormParams) pause(when nemesis.Trigger) nemesis.Plan {
-	return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: second(when), End: nemesis.After(s.ttl * 3 / 2)}}
+	return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: nth(2, when), End: nemesis.After(s.ttl * 3 / 2)}}
 }
 
-func (s stormParams) slow() nemesis.Plan {
-	add := nemesis.Distribution{Range: nemesis.Range{Max: s.ttl / 4}} // there, and back
-	return nemesis.Plan{{Action: &nemesis.Latency{Add: add}, Start: s.begin(), End: nemesis.After(4 * s.ttl)}}
-}
-
-func (s stormParams) overtaking() nemesis.Plan {
-	add := nemesis.Distribution{Range: nemesis.Range{Max: s.ttl / 10}}
-	return nemesis.Plan{{Action: &nemesis.Latency{Add: add}, Start: nemesis.At(0)}}
+// slow makes each message take up to a time longer, there and back.
+func (s stormParams) slow(most time.Duration, start nemesis.Trigger, end *nemesis.Trigger) nemesis.Plan {
+	return nemesis.Plan{{Action: &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Max: most}}}, Start: start, End: end}}
 }
 
 // resets makes clients lose replies at their calls, because a fault at a time can miss all of them.
@@ -372,9 +362,7 @@ func (s stormParams) overtaking() nemesis.Plan {
 // releases, of which there are no more than acquisitions.
 func (s stormParams) resets(clients int) (plan nemesis.Plan) {
 	at := func(client int, step env.Step, count int) nemesis.Trigger {
-		m := nemesis.When(client, step, 0)
-		m.Count = count
-		return m
+		return nth(count, nemesis.When(client, step, 0))
 	}
 	lost := func(client int, once bool, start nemesis.Trigger, end *nemesis.Trigger) {
 		if client <= clients {

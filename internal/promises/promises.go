@@ -356,13 +356,14 @@ func OfExternal(s scenarios.Scenario, endless bool) Terms {
 		checker.Cleanup:         withoutDuplicates(Assumptions{}),
 		checker.Contract:        withoutDuplicates(Assumptions{}),
 	}
+	told := withoutDuplicates(Assumptions{ClockRatePPM: new(int64(0)), ClockGoesOn: true})
 	if s.Bounds.Notice > 0 {
-		t[checker.Contract] = withoutDuplicates(Assumptions{ClockRatePPM: new(int64(0)), ClockGoesOn: true})
-	}
-	if endless && s.Bounds.Loss > 0 {
-		t[checker.Contract] = withoutDuplicates(Assumptions{ClockRatePPM: new(int64(0)), ClockGoesOn: true}).without(nemesis.StepsClock | nemesis.WandersClock)
+		t[checker.Contract] = told
 	}
 	if endless {
+		if s.Bounds.Loss > 0 {
+			t[checker.Contract] = told.without(nemesis.StepsClock | nemesis.WandersClock)
+		}
 		t[checker.Backing], t[checker.Lease] = careless, careless
 		if s.Store == nil { // in a store a hold ends with its client
 			t[checker.Lease] = careless.without(nemesis.EndsClient)

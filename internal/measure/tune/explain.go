@@ -97,15 +97,16 @@ func (m *model) basis(want Wanted, w Weighed, v Validation) []Basis {
 	for _, p := range m.Pauses {
 		holds += fmt.Sprintf("; each client pauses every %v, for %v", whole(p.Every), p.Length)
 	}
-	ttl, extension := Basis{How: "the shortest of those weighed that meets the goals"}, Basis{Value: "none", Sure: chosen, How: "holds fit into the validity; without extensions nothing has to run in the background"}
+	ttl, extension := Basis{How: "the shortest of those weighed that meets the goals"}, Basis{Value: "none", Sure: chosen, How: "holds fit into the validity"}
 	if want.ViolationsPerBillion == nil {
 		ttl.How = "no goal for violations is stated: the shortest of those weighed that covers 99 % of the holds"
 	}
-	why := "late because of"
-	if long := m.tooLong(s); long > 0 {
-		extension.How = fmt.Sprintf("a share of %.2g of the holds is longer than the validity, and late; without extensions nothing has to run in the background", long)
-		why += fmt.Sprintf(" work that is longer than the validity %.2g,", 1e9*long)
+	long, because := m.tooLong(s), ""
+	if long > 0 {
+		extension.How = fmt.Sprintf("a share of %.2g of the holds is longer than the validity, and late", long)
+		because = fmt.Sprintf(" work that is longer than the validity %.2g, of", 1e9*long)
 	}
+	extension.How += "; without extensions nothing has to run in the background"
 	switch {
 	case s.ExtendEvery == 0 && !m.NoExtension:
 		ttl.How += " without an extension"
@@ -147,7 +148,7 @@ func (m *model) basis(want Wanted, w Weighed, v Validation) []Basis {
 	if there == unknown {
 		there += ": no crashes were stated"
 	}
-	violations := Basis{Value: fmt.Sprintf("at most %.3g", max(w.PerBillion(), 1e9*noise)), Sure: modelled, How: fmt.Sprintf("every late holder meets another client; %s pauses %.2g, of failed extensions %.2g in 10⁹", why, 1e9*(m.lateHolder(s)-m.tooLong(s)), 1e9*m.lostExtensions(s))}
+	violations := Basis{Value: fmt.Sprintf("at most %.3g", max(w.PerBillion(), 1e9*noise)), Sure: modelled, How: fmt.Sprintf("every late holder meets another client; late because of%s pauses %.2g, of failed extensions %.2g in 10⁹", because, 1e9*(m.lateHolder(s)-long), 1e9*m.lostExtensions(s))}
 	if w.PerBillion() < 1e9*noise {
 		violations.How += fmt.Sprintf("; the model resolves nothing below %.3g", 1e9*noise)
 	}
